@@ -70,6 +70,28 @@ import Wire
         #expect(bytes == Data(repeating: 1, count: 1_000))
     }
 
+    /// Or each later result of the same content would be lost with it.
+    @Test func damagedValue_isReplaced_whenItIsOfferedAnew() throws {
+        var store = try BlobStore(path: path)
+        let bytes = Data(repeating: 5, count: 600_000)
+        let key = try store.store(bytes)
+        let file = try #require(try files().first)
+        for isOneOfMany in [false, true] {
+            var damaged = bytes
+            damaged[599_999] ^= 1
+            try damaged.write(to: URL(fileURLWithPath: "\(path)/\(file)"))
+            #expect(try store.contains(key) && !store.holds(key))
+            if isOneOfMany {
+                let incoming = try store.makeIncoming()
+                try bytes.withUnsafeBytes { try incoming.append($0) }
+                try store.keep([(incoming, key)])
+            } else {
+                #expect(try store.store(bytes) == key)
+            }
+            #expect(try store.holds(key) && files() == [file])
+        }
+    }
+
     @Test func otherBytesThanNamed_areNotKept() throws {
         var store = try BlobStore(path: path)
         let blob = try store.makeIncoming()

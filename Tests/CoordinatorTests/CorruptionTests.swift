@@ -1,4 +1,5 @@
 import Foundation
+import Scheduling
 import Testing
 
 @testable import Coordinator
@@ -75,15 +76,37 @@ import Testing
     @Test func anotherJournalOfTheSameLength_isRefused() throws {
         let (database, directory) = try makeDatabase()
         let end = try database.commit([batch(Facts.types(0..<1), after: .empty)], after: .empty)
-        try database.close()
         try JournalWitness(directory).note(JournalEnd(sequence: end.sequence, chain: [UInt8](repeating: 7, count: 32)))
         #expect(throws: JournalError.otherJournal(path: directory.journalPath, sequence: 1)) {
-            try JournalWitness.check(in: directory, reaches: end)
+            try JournalWitness.check(in: directory, database, reaches: end)
         }
         // One that says less than the journal, and one that is no witness, say nothing.
         try JournalWitness(directory).note(.empty)
-        try JournalWitness.check(in: directory, reaches: end)
+        try JournalWitness.check(in: directory, database, reaches: end)
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: JournalWitness.path(in: directory)))
-        try JournalWitness.check(in: directory, reaches: end)
+        try JournalWitness.check(in: directory, database, reaches: end)
+    }
+
+    /// It has facts of the same numbers, which are others, or in other batches.
+    @Test func anotherJournalThatIsLonger_isRefused_andTheSameOneIsNot() throws {
+        let (database, directory) = try makeDatabase()
+        var ends = [JournalEnd.empty]
+        for facts in [0..<2, 2..<3, 3..<6] {
+            ends.append(try database.commit([batch(Facts.types(facts), after: ends[ends.count - 1])], after: ends[ends.count - 1]))
+        }
+        for told in ends {
+            try JournalWitness(directory).note(told)
+            try JournalWitness.check(in: directory, database, reaches: ends[3])
+        }
+        let others = [
+            JournalEnd(sequence: ends[2].sequence, chain: ends[1].chain), JournalEnd(sequence: JournalSequence(1), chain: ends[1].chain),
+            JournalEnd(sequence: JournalSequence(5), chain: ends[3].chain),
+        ]
+        for told in others {
+            try JournalWitness(directory).note(told)
+            #expect(throws: JournalError.otherJournal(path: directory.journalPath, sequence: told.sequence.rawValue)) {
+                try JournalWitness.check(in: directory, database, reaches: ends[3])
+            }
+        }
     }
 }

@@ -205,6 +205,23 @@ import Testing
         #expect(cluster.dispatched == ["a", "b", "c"])
     }
 
+    /// Whoever is paused keeps nobody from running, and has its place again when it goes on.
+    @Test func pausedOnes_leaveTheirTurns_andHaveTheirPlacesAgain() {
+        var cluster = cluster()
+        func op(_ id: String) -> Sketch { Sketch.op(id).having { $0.conditions = [rate(1, per: 10_000)] } }
+        let first = cluster.submit(Sketch.group("root", ["a", "b", "c", "d", "e"].map(op)).graph(), key: "1") ?? ""
+        _ = cluster.ask(.pause(submission: first, path: ""))
+        cluster.submit(Sketch.group("root", [op("x"), op("y")]).graph(), key: "2")
+        cluster.advance(10_000)
+        #expect(cluster.dispatched == ["a", "x"])
+        _ = cluster.ask(.resume(submission: first, path: ""))
+        _ = cluster.ask(.pause(submission: first, path: "c"))
+        cluster.advance(1)
+        _ = cluster.ask(.resume(submission: first, path: "c"))
+        for _ in 0..<5 { cluster.advance(10_000) }
+        #expect(cluster.dispatched == ["a", "x", "b", "c", "d", "e", "y"])
+    }
+
     @Test func cancelledOne_leavesItsTurnToTheNext() {
         var cluster = cluster()
         func op(_ id: String) -> Sketch { Sketch.op(id).having { $0.conditions = [rate(1, per: 10_000)] } }

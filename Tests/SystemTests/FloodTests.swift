@@ -92,8 +92,46 @@ extension SystemTests {
             log.matches(of: #/total=(\d+) \[\w+\] (\w+): /#).last { $0.2 == kind }.flatMap { Int($0.1) } ?? 0
         }
 
-        private func openFiles(of process: Int32) throws -> Int {
-            try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
+        /// Whoever connects needs no key to take a descriptor.
+        @Test func connectionsThatTakeAllDescriptors_makeLargeValuesWait_andEndNothing() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Security.Cluster.start(harness)
+                let worker = cluster.startWorker("--slots", "2")
+                try await cluster.waitForExecutors(1)
+                let coordinator = cluster.coordinator
+                let graph = try harness.write(
+                    "large.yaml",
+                    """
+                    ordered:
+                      - {id: make, run: 'while [ ! -e \(harness.directory)/go ]; do sleep 0.02; done; seq 30000 | tr -d "\\n"'}
+                      - {id: use, receives: make, run: wc -c}
+
+                    """)
+                async let submit = cluster.aop(as: "submit", "submit", graph, "--wait", "-o", "json")
+                try await eventually("it runs") { !harness.processes(with: "/go").isEmpty }
+                let pid = try await coordinator.pid()
+                let limit = try openFiles(of: pid) + 20
+                let limited = harness.start("/usr/bin/prlimit", ["--pid", "\(pid)", "--nofile=\(limit):4096"])
+                #expect(try await limited.finish().status == 0)
+                let port = try #require(UInt16(cluster.endpoint.split(separator: ":").last ?? ""))
+                var flood = Flood(port: port, openMax: 100)
+                for _ in 0..<80 { try flood.connect([], stays: true) }
+                try await eventually("no descriptor is left") { try openFiles(of: pid, below: limit) == limit }
+                _ = try harness.write("go", "")
+                try await eventually("it says what is missing", last: { coordinator.stderr }) {
+                    coordinator.stderr.contains("no file can be opened")
+                }
+                flood.end()
+                let outcome = try await submit
+                #expect(outcome.status == 0, "\(outcome) \(coordinator.stderr) \(worker.stderr)")
+                #expect(try JSON(parsing: outcome.text)["value"][1].string?.hasPrefix("138894") == true, "\(outcome.text)")
+                #expect(try await coordinator.pid() == pid && kill(pid, 0) == 0)
+            }
+        }
+
+        /// - Parameter number: only descriptors below it; these are what a limit is about.
+        private func openFiles(of process: Int32, below number: Int = .max) throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count { Int($0).map { $0 < number } ?? false }
         }
     }
 

@@ -159,6 +159,49 @@ extension SystemTests {
             }
         }
 
+        /// Only the one whose body does not end is given up, in its time; the process goes when the others have ended.
+        @Test func deafBodyWhoseTimeIsOver_harmsNoneOfItsNeighbours() async throws {
+            try await ProcessHarness.with { harness in
+                mkfifo("\(harness.directory)/pipe", 0o600)
+                let graph = try harness.write(
+                    "deaf.yaml",
+                    """
+                    group:
+                      - {id: deaf, op: readFile, with: {path: '\(harness.directory)/pipe'}, timeout: 300ms, grace: 100ms}
+                      - {id: innocent, run: sleep 6; echo done, atMostOnce: true}
+
+                    """)
+                let outcome = try await harness.aop("run", graph, "--workers", "1", "--slots", "2", "-o", "json")
+                let value = try JSON(parsing: outcome.text)
+                #expect(outcome.status == 2, "\(outcome)")
+                #expect(value["errors"].elements.map { $0["path"].string } == ["deaf"] && value["errors"][0]["code"] == "timeout")
+            }
+        }
+
+        @Test func cancelOfAGroupThatWaits_endsWithTheGroup() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let worker = harness.startWorker("--slots", "2")
+                _ = try await harness.waitForExecutors(1)
+                let graph = try harness.write(
+                    "groups.yaml",
+                    """
+                    group:
+                      - {id: g, grace: 500ms, group: [{id: a, run: 'trap "" TERM; touch \(harness.directory)/begun; while :; do sleep 0.05; done'}]}
+                      - {id: other, run: 'while [ ! -e \(harness.directory)/go ]; do sleep 0.02; done'}
+
+                    """)
+                let id = try JSON(parsing: try await harness.aop("submit", graph, "-o", "json").text)["id"].string ?? ""
+                try await eventually("it runs") { FileManager.default.fileExists(atPath: "\(harness.directory)/begun") }
+                let cancelled = try await harness.aop("cancel", "\(id)/g", "--wait")
+                #expect(cancelled.status == 4, "\(cancelled)")
+                #expect(try JSON(parsing: try await harness.aop("show", id, "-o", "json").text)["state"] == "running")
+                _ = try harness.write("go", "")
+                _ = try await harness.aop("wait", id)
+                _ = worker
+            }
+        }
+
         private static func lastEvent(of path: String, in text: String) throws -> JSON {
             var last = JSON.null
             for line in text.split(separator: "\n") {

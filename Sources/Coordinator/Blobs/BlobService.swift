@@ -57,6 +57,8 @@ final class BlobService: Sendable {
         case stored(StoreID, BlobKey)
         /// So many values were removed, of so many bytes.
         case swept(count: Int, bytes: UInt64)
+        /// No file can be opened until connections are closed: everybody's large values wait. Comes again and again.
+        case outOfDescriptors
         /// The end: files cannot be relied on. Nothing more is done.
         case failed(BlobStoreError)
     }
@@ -69,6 +71,11 @@ final class BlobService: Sendable {
     /// - Throws: `ThreadError`.
     init(_ store: BlobStore, report: @escaping @Sendable (Event) -> Void) throws(ThreadError) {
         thread = try OSThread(name: "aop-blobs") { [jobs] in
+            var store = store
+            store.mayWaitForDescriptor = {
+                report(.outOfDescriptors)
+                return !jobs.hasClosed
+            }
             var worker = BlobWorker(store: store, report: report)
             while case .jobs(let list) = jobs.take() {
                 do throws(BlobStoreError) { try worker.perform(list) } catch {
@@ -126,7 +133,7 @@ private struct BlobWorker {
     private mutating func perform(_ job: BlobService.Job) throws(BlobStoreError) {
         switch job {
         case .begin(let pull, let key, let kind):
-            if case .value = kind, store.contains(key) {
+            if case .value = kind, try store.holds(key) {
                 try store.touch(key)
                 return report(.present(pull))
             }

@@ -8,6 +8,8 @@ import Wire
 struct BlobStore {
     private let root: String
     private var nextIncoming: UInt64 = 0
+    /// Asked, again and again, while no file can be opened as there is no descriptor left.
+    var mayWaitForDescriptor: @Sendable () -> Bool = { false }
     private var incomingPath: String { root + "/incoming" }
 
     /// Opens the store, removes what earlier processes left half-written, and makes the names durable that they left
@@ -32,7 +34,24 @@ struct BlobStore {
         }
     }
 
-    /// Whether the value is there, whole.
+    /// Whether the value is there, with the content that its name says: what is offered anew takes the place of a damaged one.
+    ///
+    /// - Complexity: O(size): it is read.
+    /// - Throws: `BlobStoreError` when a file that is there cannot be read.
+    func holds(_ key: BlobKey) throws(BlobStoreError) -> Bool {
+        guard contains(key) else { return false }
+        var (hasher, offset) = (BlobHasher(), UInt64(0))
+        while offset < key.size {
+            guard case .bytes(let bytes, _) = try read(key.digest, offset: offset, length: Limits.blobChunkBytes), !bytes.isEmpty else {
+                return false
+            }
+            hasher.update(bytes)
+            offset += UInt64(bytes.count)
+        }
+        return hasher.finalize() == key.digest
+    }
+
+    /// Whether a file of the value's name and size is there.
     func contains(_ key: BlobKey) -> Bool {
         var status = stat()
         return stat(path(of: key.digest), &status) == 0 && UInt64(status.st_size) == key.size
@@ -43,7 +62,10 @@ struct BlobStore {
     /// - Throws: `BlobStoreError`.
     mutating func makeIncoming() throws(BlobStoreError) -> IncomingBlob {
         nextIncoming += 1
-        return try IncomingBlob(path: incomingPath + "/\(nextIncoming)")
+        let path = incomingPath + "/\(nextIncoming)"
+        let descriptor = openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(path, "make the file") }
+        return IncomingBlob(path: path, descriptor: descriptor)
     }
 
     /// Why an incoming value is not the one that was named; nil: it is.
@@ -66,7 +88,7 @@ struct BlobStore {
         var new: [(file: IncomingBlob, key: BlobKey)] = []
         var (folders, isGrown) = (Set<String>(), false)
         for value in values {
-            if contains(value.key) {
+            if try holds(value.key) {
                 try touch(value.key)
                 value.file.discard()
             } else if new.contains(where: { $0.key == value.key }) {
@@ -88,7 +110,7 @@ struct BlobStore {
     /// - Throws: `BlobStoreError`.
     mutating func store(_ bytes: Data) throws(BlobStoreError) -> BlobKey {
         let key = BlobKey(digest: BlobDigest(hashing: bytes), size: UInt64(bytes.count))
-        if contains(key) {
+        if try holds(key) {
             try touch(key)
             return key
         }
@@ -139,7 +161,7 @@ struct BlobStore {
     /// - Throws: `BlobStoreError` when a file that is there cannot be read.
     func read(_ digest: BlobDigest, offset: UInt64, length: Int) throws(BlobStoreError) -> Part {
         let path = path(of: digest)
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = openFile(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 && errno == ENOENT { return .missing }
         guard descriptor >= 0 else { throw failure(path, "open") }
         defer { close(descriptor) }
@@ -159,6 +181,23 @@ struct BlobStore {
         }
         return .bytes(data, of: size)
     }
+
+    /// Waits while the process, or the system, has no descriptor left: connections may have them all, and that says nothing of the disk.
+    private func openFile(_ path: String, _ flags: Int32) -> Int32 {
+        while true {
+            let descriptor = open(path, flags, 0o600)
+            guard descriptor < 0 else { return descriptor }
+            let reason = errno
+            guard [EMFILE, ENFILE].contains(reason), mayWaitForDescriptor() else {
+                errno = reason
+                return -1
+            }
+            poll(nil, 0, Self.descriptorPauseMilliseconds)
+        }
+    }
+
+    /// Between two attempts to open a file.
+    private static let descriptorPauseMilliseconds: Int32 = 20
 
     private func folder(of digest: BlobDigest) -> String { root + "/" + digest.hexadecimal.prefix(2) }
     private func path(of digest: BlobDigest) -> String { folder(of: digest) + "/" + digest.hexadecimal.dropFirst(2) }

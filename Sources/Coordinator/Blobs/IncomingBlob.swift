@@ -11,11 +11,10 @@ final class IncomingBlob {
     private var hasher = BlobHasher()
     private var descriptor: Int32
 
-    /// - Throws: `BlobStoreError`.
-    init(path: String) throws(BlobStoreError) {
+    /// - Parameter descriptor: of the new file at `path`, to read and write; it belongs to the object.
+    init(path: String, descriptor: Int32) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure(path, "make the file") }
+        self.descriptor = descriptor
     }
 
     deinit { discard() }

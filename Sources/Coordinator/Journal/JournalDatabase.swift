@@ -125,6 +125,23 @@ final class JournalDatabase: Sendable {
         }
     }
 
+    /// Whether the journal went exactly to `end` once; nil: nothing of that time is left.
+    func went(to end: JournalEnd) throws(JournalError) -> Bool? {
+        try reporting("look for a fact of the journal") {
+            try queue.read { database in
+                let place = Int64(bitPattern: end.sequence.rawValue)
+                if let row = try Row.fetchOne(
+                    database, sql: "SELECT last, chain FROM journal WHERE first <= ? ORDER BY first DESC LIMIT 1", arguments: [place]),
+                    (row["last"] as Int64) >= place
+                {
+                    return (row["last"] as Int64) == place && Array(row["chain"] as Data) == end.chain
+                }
+                let chain = try Data.fetchOne(database, sql: "SELECT chain FROM snapshots WHERE sequence = ?", arguments: [place])
+                return chain.map { Array($0) == end.chain }
+            }
+        }
+    }
+
     /// Batches behind `start`, as they are stored.
     ///
     /// - Parameter bytesMax: no further one is read when those that were have so many bytes.

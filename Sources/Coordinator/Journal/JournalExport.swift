@@ -27,7 +27,7 @@ public struct JournalExport: Sendable {
             do { try each(FactJSON.line(fact, sequence: sequence.rawValue)) } catch { failure = error }
         }
         if let failure { throw failure }
-        try JournalWitness.check(in: directory, reaches: end)
+        try JournalWitness.check(in: directory, database, reaches: end)
         facts = sequence.rawValue - start.sequence.rawValue
         first = facts > 0 ? start.sequence.next.rawValue : nil
     }

@@ -48,7 +48,7 @@ public struct JournalPrune: Sendable {
         var scheduler = Scheduler(scheduling)
         let reader = try JournalDatabase(readingOnly: directory)
         let end = try Recovery.fold(reader, into: &scheduler).end
-        try JournalWitness.check(in: directory, reaches: end)
+        try JournalWitness.check(in: directory, reader, reaches: end)
         try reader.close()
         let ended = scheduler.keptSubmissions
         let chosen = Self.choose(choice, of: ended)

@@ -43,7 +43,7 @@ public struct JournalVerification: Sendable {
         var problems = try database.integrityProblems()
         var scheduler = Scheduler(CoordinatorConfiguration(dataDirectory: dataDirectory).scheduling)
         let (snapshot, end) = try Recovery.fold(database, into: &scheduler)
-        try JournalWitness.check(in: directory, reaches: end)
+        try JournalWitness.check(in: directory, database, reaches: end)
         facts = end.sequence.rawValue
         snapshotFacts = snapshot?.end.sequence.rawValue
         epoch = scheduler.epoch

@@ -53,15 +53,18 @@ final class JournalWitness: Sendable {
         try read(directory + "/" + name)?.sequence.rawValue ?? 0
     }
 
-    /// - Throws: `JournalError.lostRecords`, `.otherJournal`: the journal in this directory, which ends at `end`, is not the one that
-    ///   others were told of; `.database`: the file cannot be read.
-    static func check(in directory: DataDirectory, reaches end: JournalEnd) throws(JournalError) {
+    /// - Parameter database: the journal in this directory, which ends at `end`; nil: there is none.
+    /// - Throws: `JournalError.lostRecords`, `.otherJournal`: it is not the one that others were told of, or is another one of which
+    ///   more was written; `.database`: the file cannot be read.
+    static func check(in directory: DataDirectory, _ database: JournalDatabase?, reaches end: JournalEnd) throws(JournalError) {
         guard let told = try read(path(in: directory)) else { return }
         guard told.sequence <= end.sequence else {
             throw .lostRecords(path: directory.journalPath, acknowledged: told.sequence.rawValue, found: end.sequence.rawValue)
         }
-        guard told.sequence < end.sequence || told.chain == end.chain else {
-            throw .otherJournal(path: directory.journalPath, sequence: end.sequence.rawValue)
+        var isKnown = told.sequence < end.sequence || told.chain == end.chain
+        if isKnown, told.sequence.rawValue > 0, let went = try database?.went(to: told) { isKnown = went }
+        guard isKnown else {
+            throw .otherJournal(path: directory.journalPath, sequence: told.sequence.rawValue)
         }
     }
 

@@ -12,9 +12,15 @@ package enum OpenFiles {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Why `accept` failed, and what to do about it.
-    static func reason(ofAccept code: Int32) -> String {
-        guard code == EMFILE else { return SystemCallError(operation: "accept", errno: code).description }
+    /// Why no file and no connection can be opened now, and what to do about it; nil: they can.
+    static func shortage() -> String? {
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return nil
+        }
+        let code = errno
+        guard code == EMFILE else { return SystemCallError(operation: "open", errno: code).description }
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return

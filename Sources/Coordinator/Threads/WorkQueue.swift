@@ -60,6 +60,13 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
         return jobs.isEmpty
     }
 
+    /// Whether nothing more is posted.
+    var hasClosed: Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return isClosed
+    }
+
     /// Waits for jobs, at most `milliseconds` (nil: without end), and takes all of them.
     func take(withinMilliseconds milliseconds: Int64? = nil) -> Taken {
         var deadline = timespec()

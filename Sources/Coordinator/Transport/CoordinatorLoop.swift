@@ -47,6 +47,10 @@ final class CoordinatorLoop {
     var storing: [StoreID: StoredInput] = [:]
     /// Whom each large value is asked of.
     var pullers: [PullID: PeerID] = [:]
+    /// Boot time of when it was last looked whether a file could be opened.
+    private var descriptorsSeenAt: Int64 = 0
+    /// Boot time of when it was last said that no file can be opened.
+    var descriptorsSaidAt: Int64?
     var nextNumber: UInt64 = 0
     var outputBytesInFlight = 0
     /// Readers that wait for more.
@@ -236,6 +240,7 @@ final class CoordinatorLoop {
             }
             release()
             try flush()
+            lookForDescriptors()
             changeWaits.tell(version)
             pauseOrResume()
             return true
@@ -339,13 +344,18 @@ final class CoordinatorLoop {
             case .handshakeFailed(let reason, isClosed: true) where gatekeeper != nil:
                 fail(FailedHandshake(kind: .keyless) { "a connection\($0) was closed before it had shown a key (\(reason))" })
             case .handshakeFailed(let reason, _): fail(FailedHandshake(kind: .handshake) { "a connection\($0): \(reason)" })
-            case .acceptFailed(let code):
-                counters.note(
-                    .accepting, from: .unknown, "a connection cannot be accepted: \(OpenFiles.reason(ofAccept: code))", now.boot, logger)
             case .connected, .closed, .stopped, .other: break
             }
         }
         ledger.settle()
+    }
+
+    /// libzmq would tell of each accept that fails, which it tries again and again.
+    private func lookForDescriptors() {
+        guard now.boot - descriptorsSeenAt >= CoordinatorLimits.descriptorLookMilliseconds else { return }
+        descriptorsSeenAt = now.boot
+        guard let shortage = OpenFiles.shortage() else { return }
+        counters.note(.accepting, from: .unknown, "no connection can be accepted: \(shortage)", now.boot, logger)
     }
 
     private func fail(_ handshake: FailedHandshake) {

@@ -97,12 +97,12 @@ struct Recovery {
     private static func look(_ directory: DataDirectory, _ scheduler: inout Scheduler) throws(JournalError) -> Finding? {
         switch try JournalDatabase.look(at: directory) {
         case .nothing:
-            try JournalWitness.check(in: directory, reaches: .empty)
+            try JournalWitness.check(in: directory, nil, reaches: .empty)
             return nil
         case .earlier: return nil
         case .journal(let reader):
             let (snapshot, end) = try fold(reader, into: &scheduler)
-            try JournalWitness.check(in: directory, reaches: end)
+            try JournalWitness.check(in: directory, reader, reaches: end)
             try reader.close()
             return Finding(snapshot: snapshot, end: end, log: reader.logFinding)
         }

@@ -147,6 +147,10 @@ extension GraphReader {
                     report(
                         "\(what): \(quoted(name)) is no name of a header: it must be of letters, digits and dashes", value: key, node: node)
                 }
+                if document.scalar(value)?.value == .null {
+                    report("\(quoted(name)) in \(what) has no value", value: value, node: node)
+                    continue
+                }
                 members[name] = readTextOrSecret(value, as: "\(quoted(name)) in \(what)", scope: scope, node: node)
             }
             return .object(members)

@@ -21,13 +21,33 @@ struct RateTable {
 
 /// Those who wait for their turn under rate limits. Volatile: on boot time, so that a step of the wall clock moves nobody.
 struct RateLines {
+    struct Waiter: Comparable {
+        /// Wall time of when it began to wait.
+        let since: Int64
+        let unit: UnitID
+
+        static func < (one: Waiter, other: Waiter) -> Bool { (one.since, one.unit) < (other.since, other.unit) }
+    }
+
     struct Line {
         var starts = Deque<Int64>()
         var kept = 0
-        /// In line; those that do not wait any more are skipped when their turn comes.
-        var waiting = Deque<UnitID>()
+        /// In line, in the order of their places; those that do not wait any more are skipped when their turn comes.
+        var waiting = Deque<Waiter>()
         /// When the front of the line is looked at; nil: nobody waits.
         var wakeAt: Int64?
+
+        /// Puts the unit where those stand who have waited as long, if it is not there already.
+        /// - Complexity: O(log n) and a move of what stands behind it.
+        mutating func stand(_ unit: UnitID, since: Int64) {
+            let waiter = Waiter(since: since, unit: unit)
+            var (low, high) = (0, waiting.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if waiting[middle] < waiter { low = middle + 1 } else { high = middle }
+            }
+            if low == waiting.count || waiting[low] != waiter { waiting.insert(waiter, at: low) }
+        }
 
         /// When one more may start, if `woken` others do so now.
         func opening(_ limit: RateLimit, at now: Int64, woken: Int = 0) -> Int64 {

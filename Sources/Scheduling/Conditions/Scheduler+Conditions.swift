@@ -127,14 +127,15 @@ extension Scheduler {
         guard let number = rateLines.numbers[limit.key] else { return now.boot }
         let line = rateLines.lines[Int(number)]
         let opening = line.opening(limit, at: now.boot)
-        guard opening <= now.boot, line.waiting.contains(where: isInTurn) else { return opening }
+        guard opening <= now.boot, line.waiting.contains(where: { isInTurn($0.unit) }) else { return opening }
         guard durable.submissions[durable.index(of: unit.submission)].turnSince(of: unit.index) == nil else { return opening }
         return now.boot + limit.perMilliseconds
     }
 
-    /// Whether it stands in a line, or did and was just called.
+    /// Whether it stands in a line, or did and was just called. Who is paused has no turn: it keeps its place by the time since
+    /// which it waits, and stands there again when it goes on.
     func isInTurn(_ unit: UnitID) -> Bool {
-        if case .postponed(.turn) = durable.phase(unit) { true } else { false }
+        if case .postponed(.turn) = durable.phase(unit) { !isPaused(unit) } else { false }
     }
 
     mutating func noteStart(_ limit: RateLimit) {
@@ -142,17 +143,15 @@ extension Scheduler {
         watchLine(rateLines.number(of: limit.key))
     }
 
-    /// The unit waits for its turn; who was called too early goes to the front again.
+    /// The unit waits for its turn; who was called too early, or was paused, has its place again.
     mutating func standInLine(_ unit: UnitID, since: Int64) {
         let index = durable.index(of: unit.submission)
         let limits = durable.submissions[index].awaitedLimits(of: unit.index)
         guard let limit = limits.first(where: { opening(of: $0, for: unit) > now.boot }) ?? limits.first else { return }
         let number = rateLines.number(of: limit.key)
-        if since == now.wall {
-            rateLines.lines[Int(number)].waiting.append(unit)
-        } else {
-            rateLines.lines[Int(number)].waiting.prepend(unit)
-        }
+        // A newcomer goes behind all others, also after a step of the clock.
+        let last = since == now.wall ? rateLines.lines[Int(number)].waiting.last?.since : nil
+        rateLines.lines[Int(number)].stand(unit, since: max(since, last ?? since))
         watchLine(number)
     }
 
@@ -169,7 +168,7 @@ extension Scheduler {
     private mutating func watchLine(_ number: Int32, notBefore: Int64 = 0) {
         let index = Int(number)
         while let first = rateLines.lines[index].waiting.first {
-            guard let opening = opening(for: first, line: number) else {
+            guard let opening = opening(for: first.unit, line: number) else {
                 rateLines.lines[index].waiting.removeFirst()
                 continue
             }
@@ -188,10 +187,10 @@ extension Scheduler {
         rateLines.lines[index].wakeAt = nil
         var woken = 0
         while let first = rateLines.lines[index].waiting.first {
-            if let opening = opening(for: first, line: number, woken: woken) {
+            if let opening = opening(for: first.unit, line: number, woken: woken) {
                 guard opening <= now.boot else { break }
                 woken += 1
-                queue(first)
+                queue(first.unit)
             }
             rateLines.lines[index].waiting.removeFirst()
         }
@@ -241,6 +240,6 @@ extension Scheduler {
                 waiting.append((since, UnitID(submission.number, unit)))
             }
         }
-        for (_, unit) in waiting.sorted(by: { ($0.since, $0.unit) < ($1.since, $1.unit) }) { standInLine(unit, since: now.wall) }
+        for (since, unit) in waiting.sorted(by: { ($0.since, $0.unit) < ($1.since, $1.unit) }) { standInLine(unit, since: since) }
     }
 }

@@ -158,8 +158,8 @@ extension Scheduler {
         for limit in durable.submissions[durable.index(of: unit.submission)].awaitedLimits(of: unit.index) {
             guard let number = rateLines.numbers[limit.key] else { continue }
             let line = rateLines.lines[Int(number)].waiting
-            guard let place = line.firstIndex(of: unit) else { continue }
-            ahead = max(ahead, line[..<place].count(where: isInTurn))
+            guard let place = line.firstIndex(where: { $0.unit == unit }) else { continue }
+            ahead = max(ahead, line[..<place].count { isInTurn($0.unit) })
         }
         return ahead
     }

@@ -57,8 +57,9 @@ extension Scheduler {
         )
     }
 
-    /// The executor watches a timeout itself; the coordinator steps in when it heard nothing for this much longer.
-    private static let timeoutSlackMilliseconds: Int64 = 1_000
+    /// The executor watches a timeout itself, and gives up a body that does not end by force within two seconds after its grace; the
+    /// coordinator steps in when it heard nothing for this much longer than the grace.
+    private static let timeoutSlackMilliseconds: Int64 = 4_000
 
     /// Commits the end of an attempt if it is the current one. Either way the executor need not keep it.
     mutating func acceptEnd(

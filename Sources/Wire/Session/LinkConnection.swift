@@ -68,7 +68,7 @@ final class LinkConnection {
             case .securityMismatch: return mismatch
             case .stopped: return .lost("the socket was closed")
             case .handshakeSucceeded: isReady = true
-            case .connected, .accepted, .acceptFailed, .other: continue
+            case .connected, .accepted, .other: continue
             }
         }
         return nil

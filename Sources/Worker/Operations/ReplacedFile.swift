@@ -26,7 +26,7 @@ struct ReplacedFile {
 
     /// - Throws: ``OperationFault`` in the system's words; the file is then as it was.
     func write(_ bytes: Data) throws {
-        let place = "\(path).\(UUID().uuidString).tmp"
+        let place = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).tmp").path
         let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ?? 0o666)
         guard descriptor >= 0 else { throw fault(String(cString: strerror(errno))) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

@@ -80,7 +80,8 @@ struct CancelCommand: ToolCommand {
             let view = try await connection.outcome(of: id)
             return view.state == .cancelled ? .cancelled : view.state == .failed ? .failed : .succeeded
         }
-        for try await event in connection.follow(id) {
+        // Also of groups.
+        for try await event in connection.followDetails(of: id) {
             switch event {
             case .view:
                 if let state = try await currentState(id, connection), state.isFinal { return state }

@@ -106,7 +106,7 @@ public struct EnrolmentLink {
         case .handshakeDenied: return .undecided
         case .securityMismatch: return .withoutKeys
         case .stopped: return .lost("the socket was closed")
-        case .connected, .accepted, .acceptFailed, .other: return nil
+        case .connected, .accepted, .other: return nil
         }
     }
 
