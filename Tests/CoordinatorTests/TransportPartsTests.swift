@@ -73,14 +73,27 @@ import Wire
         #expect(sizes == [2, 3, 1])
     }
 
+    private func pull(_ id: UInt64, _ content: UInt8, size: UInt64) -> Pull {
+        let key = BlobKey(digest: BlobDigest(hashing: Data([content])), size: size)
+        return Pull(
+            id: PullID(rawValue: id), key: key,
+            purpose: .value(UnitID(rawValue: id), Attempt(rawValue: 1), .bytes, nil, startedAt: 0, endedAt: 0),
+            fetch: BlobFetch(reference: key.wire))
+    }
+
+    @Test func smallValues_areSeveralAtATime() {
+        var queue = PullQueue()
+        for id in 1...40 as ClosedRange<UInt64> { queue.add(pull(id, UInt8(id), size: 100 << 10)) }
+        var started: [UInt64] = []
+        while let next = queue.startNext() { started.append(next.id.rawValue) }
+        #expect(started == Array(1...16))
+        #expect(queue.remove(PullID(rawValue: 3)) != nil)
+        #expect(queue.startNext()?.id.rawValue == 17 && queue.startNext() == nil)
+    }
+
     @Test func pulls_areFewAtATime_andOneOfEachDigest() {
-        func pull(_ id: UInt64, _ content: UInt8) -> Pull {
-            let key = BlobKey(digest: BlobDigest(hashing: Data([content])), size: 1)
-            return Pull(
-                id: PullID(rawValue: id), key: key,
-                purpose: .value(UnitID(rawValue: id), Attempt(rawValue: 1), .bytes, nil, startedAt: 0, endedAt: 0),
-                fetch: BlobFetch(reference: key.wire))
-        }
+        // Large ones: more bytes than are asked for at a time.
+        func pull(_ id: UInt64, _ content: UInt8) -> Pull { self.pull(id, content, size: 2 << 20) }
         var queue = PullQueue()
         for (id, content) in [(1, 1), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5)] as [(UInt64, UInt8)] { queue.add(pull(id, content)) }
         var started: [UInt64] = []
