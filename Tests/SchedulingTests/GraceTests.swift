@@ -39,7 +39,7 @@ import Testing
         graph.nodes[0].graceMilliseconds = 30_000
         var cluster = cluster(graph)
         cluster.begin("a")
-        cluster.advance(31_999)
+        cluster.advance(34_999)
         #expect(cluster.state("a") == .running)
         cluster.advance(1)
         #expect(cluster.state("a") == .stopping)

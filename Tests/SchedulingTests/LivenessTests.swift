@@ -34,8 +34,8 @@ import Testing
         cluster.submit(Sketch.group("root", [.op("a", timeout: 1_000), .op("b")]).graph())
         cluster.begin("a")
         cluster.stepWallClock(step)
-        // The executor enforces the timeout; the coordinator does a grace and a second later.
-        cluster.advance(1_000 + cluster.configuration.graceMillisecondsDefault + 999)
+        // The executor enforces the timeout; the coordinator does a grace and four seconds later.
+        cluster.advance(1_000 + cluster.configuration.graceMillisecondsDefault + 3_999)
         #expect(cluster.state("a") == .running)
         cluster.advance(1)
         #expect(cluster.state("a") == .stopping)
