@@ -130,14 +130,15 @@ final class JournalDatabase: Sendable {
         try reporting("look for a fact of the journal") {
             try queue.read { database in
                 let place = Int64(bitPattern: end.sequence.rawValue)
-                if let row = try Row.fetchOne(
-                    database, sql: "SELECT last, chain FROM journal WHERE first <= ? ORDER BY first DESC LIMIT 1", arguments: [place]),
-                    (row["last"] as Int64) >= place
-                {
-                    return (row["last"] as Int64) == place && Array(row["chain"] as Data) == end.chain
+                let row = try Row.fetchOne(
+                    database, sql: "SELECT first, last, body, chain FROM journal WHERE first <= ? ORDER BY first DESC LIMIT 1",
+                    arguments: [place])
+                if let batch = try row.map({ try StoredBatch($0, path: path) }), batch.last >= end.sequence.rawValue {
+                    return batch.last == end.sequence.rawValue && batch.chain == end.chain
                 }
-                let chain = try Data.fetchOne(database, sql: "SELECT chain FROM snapshots WHERE sequence = ?", arguments: [place])
-                return chain.map { Array($0) == end.chain }
+                let chain = try DatabaseValue.fetchOne(
+                    database, sql: "SELECT chain FROM snapshots WHERE sequence = ?", arguments: [place])
+                return chain.flatMap { Data.fromDatabaseValue($0) }.map { [UInt8]($0) == end.chain }
             }
         }
     }
