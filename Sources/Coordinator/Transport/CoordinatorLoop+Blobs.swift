@@ -51,7 +51,7 @@ extension CoordinatorLoop {
     func receive(_ event: BlobService.Event) throws {
         switch event {
         case .failed(let error): throw error
-        case .outOfDescriptors: sayOutOfDescriptors()
+        case .outOfDescriptors: break  // `lookForDescriptors` says so
         case .stored(let id, let key): stored(id, key)
         case .swept(let count, let bytes):
             if count > 0 { logger.info("\(count) large values that nothing names any more are removed: \(bytes) bytes") }
@@ -74,18 +74,6 @@ extension CoordinatorLoop {
             fail(id, peer, reason)
         }
     }
-
-    private func sayOutOfDescriptors() {
-        let now = BootClock.milliseconds()
-        guard descriptorsSaidAt.map({ now - $0 >= Self.descriptorsSaidMilliseconds }) ?? true else { return }
-        descriptorsSaidAt = now
-        logger.error(
-            "no file can be opened: this process has as many connections and files as it may have; large values wait. Raise LimitNOFILE (ulimit -n), or keep those away who connect"
-        )
-    }
-
-    /// Between two times that it is said.
-    private static let descriptorsSaidMilliseconds: Int64 = 10_000
 
     private func puller(_ id: PullID) -> Peer? { pullers[id].flatMap { peers[$0] } }
 

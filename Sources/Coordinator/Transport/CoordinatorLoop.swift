@@ -49,8 +49,6 @@ final class CoordinatorLoop {
     var pullers: [PullID: PeerID] = [:]
     /// Boot time of when it was last looked whether a file could be opened.
     private var descriptorsSeenAt: Int64 = 0
-    /// Boot time of when it was last said that no file can be opened.
-    var descriptorsSaidAt: Int64?
     var nextNumber: UInt64 = 0
     var outputBytesInFlight = 0
     /// Readers that wait for more.
@@ -355,7 +353,9 @@ final class CoordinatorLoop {
         guard now.boot - descriptorsSeenAt >= CoordinatorLimits.descriptorLookMilliseconds else { return }
         descriptorsSeenAt = now.boot
         guard let shortage = OpenFiles.shortage() else { return }
-        counters.note(.accepting, from: .unknown, "no connection can be accepted: \(shortage)", now.boot, logger)
+        counters.note(
+            .accepting, from: .unknown, "no file can be opened, large values wait, and no connection can be accepted: \(shortage)",
+            now.boot, logger)
     }
 
     private func fail(_ handshake: FailedHandshake) {
