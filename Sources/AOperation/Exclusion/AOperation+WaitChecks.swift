@@ -39,15 +39,45 @@ extension AOperation {
         if let holder = enclosing?.nearestHolder?.operation, open.contains(where: { !$0.isInside(holder, like: self) }) {
             noteCrossing()
         }
-        while let circle = WaitForGraph.circle(through: self) {
-            if let joiner = circle.joiner {
-                joiner.stopJoining()
-            } else if !circle.letBorrow(), WaitForGraph.isClosed(through: self) || !circle.letOvertake() {
-                guard circle.keys.isEmpty else { return failWithLockCycle(circle) }
-                break
+        if WaitForGraph.mayHaveCircles, isWaitedFor, !LateCircleCheck.join(self) {
+            switch WaitForGraph.mayCloseCircle(self) {
+            case false?: break
+            case true?: guard openCircles() else { return }
+            case nil: LateCircleCheck.begin(with: self)
             }
         }
         if let circle = DependencyCircles.circle(through: self, paidBy: lane) { failWithDependencyCycle(circle) }
+    }
+
+    /// Opens the circles that have a lock in them, or one that has joined another one: by failing, if there is no other way.
+    ///
+    /// To be called while the operation is kept from starting.
+    ///
+    /// - Parameter isOthers: whether a circle is left to somebody else.
+    /// - Returns: whether it has not failed.
+    @discardableResult
+    final func openCircles(unlessIn isOthers: (WaitForGraph.Circle) -> Bool = { _ in false }) -> Bool {
+        while let circle = WaitForGraph.circle(through: self), !isOthers(circle) {
+            if let joiner = circle.joiner {
+                joiner.stopJoining()
+            } else if !circle.letBorrow(), WaitForGraph.isClosed(through: self) || !circle.letOvertake() {
+                guard circle.keys.isEmpty else {
+                    failWithLockCycle(circle)
+                    return false
+                }
+                return true
+            }
+        }
+        return true
+    }
+
+    /// Keeps the operation from starting until ``dependencyEnded()``; false if it waits for no dependency.
+    final func waitOnceMore() -> Bool {
+        core.withLock { core in
+            guard case .waiting(let unmet) = core.state else { return false }
+            core.state = .waiting(unmet: unmet + 1)
+            return true
+        }
     }
 
     /// To be called while the operation is kept from starting.

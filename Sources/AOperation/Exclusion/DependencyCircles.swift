@@ -117,17 +117,6 @@ extension WaitForGraph.Circle {
     }
 }
 
-extension AOperation {
-    /// Keeps the operation from starting until ``dependencyEnded()``; false if it waits for no dependency.
-    fileprivate final func waitOnceMore() -> Bool {
-        core.withLock { core in
-            guard case .waiting(let unmet) = core.state else { return false }
-            core.state = .waiting(unmet: unmet + 1)
-            return true
-        }
-    }
-}
-
 extension AOperationError {
     /// Operations wait for each other in a circle. The one whose dependency closed it fails with this, so that the others go on.
     public struct DependencyCycle: LocalizedError, Hashable, Sendable {

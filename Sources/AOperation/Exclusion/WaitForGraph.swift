@@ -30,8 +30,9 @@ enum WaitForGraph {
         weak var operation: AOperation?
     }
 
-    /// So much is looked through before everything that can be reached is: what leads out, and what is behind those waits.
-    private static let lookedAtMax = (ahead: 64, behindCrossings: 4_096)
+    /// So much is looked through before everything that can be reached is: what leads out, and what is behind those waits; that much
+    /// less for each of many that are added, as what is left open then is looked at for all of them together.
+    private static let lookedAtMax = (ahead: 64, behindCrossings: 4_096, behindCrossingsWhenAdded: 256)
 
     /// One at a time, so that of two who would close a circle only one fails.
     private static let searching = Guarded(())
@@ -51,13 +52,36 @@ enum WaitForGraph {
 
     /// Whether it is worth a search for a circle from `needs` to one of `targets`: one of those waits is in it, and leads there. What
     /// these reach is mostly little, and what is added can be a chain of any length.
-    private static func mayBeClosed(from needs: WaitEvent.Needs, at targets: [WaitEvent]) -> Bool {
+    ///
+    /// - Parameter limit: of what is looked at behind those waits; nil is the answer when it takes more to know.
+    private static func mayBeClosed(from needs: WaitEvent.Needs, at targets: [WaitEvent], lookingAt limit: Int) -> Bool? {
         guard mayHaveCircles else { return false }
         let ahead = needs.all.map(\.event) + needs.shares.flatMap { $0.holders.map(\.event) }
         if WaitSearch.leads(from: ahead, to: targets, lookingAt: lookedAtMax.ahead) == false { return false }
-        let known = crossings.withLock { $0.count <= lookedAtMax.behindCrossings ? $0.values.compactMap(\.operation) : nil }
-        guard let known else { return true }
-        return WaitSearch.leads(from: known.map { .end($0) }, to: targets, lookingAt: lookedAtMax.behindCrossings) ?? true
+        let known = crossings.withLock { $0.count <= limit ? $0.values.compactMap(\.operation) : nil }
+        guard let known else { return nil }
+        return WaitSearch.leads(from: known.map { .end($0) }, to: targets, lookingAt: limit)
+    }
+
+    private static func mayBeClosed(from needs: WaitEvent.Needs, at targets: [WaitEvent]) -> Bool {
+        mayBeClosed(from: needs, at: targets, lookingAt: lookedAtMax.behindCrossings) ?? true
+    }
+
+    /// What a short look at what `operation`, which has not started, waits for says: whether it may close a circle; nil: it takes more to
+    /// know.
+    static func mayCloseCircle(_ operation: AOperation) -> Bool? {
+        mayBeClosed(
+            from: startNeeds(of: operation, PlainFacts()), at: startTargets(of: operation),
+            lookingAt: lookedAtMax.behindCrossingsWhenAdded)
+    }
+
+    /// Which of `operations` may be in a circle: one of the waits that are in every circle leads there.
+    ///
+    /// - Complexity: O(what is behind those waits), for all of them together.
+    static func thoseBehindCrossings(among operations: [AOperation]) -> [AOperation] {
+        let known = crossings.withLock { $0.values.compactMap(\.operation) }
+        let reached = WaitSearch.reached(from: known.map { .end($0) })
+        return operations.filter { operation in startTargets(of: operation).contains { reached.contains($0.key) } }
     }
 
     /// The circle that `request`, which waits, closes: it is withdrawn then.

@@ -58,18 +58,35 @@ struct WaitSearch {
     /// - Complexity: O(what can be reached).
     static func leads(from events: [WaitEvent], to targets: [WaitEvent], lookingAt limit: Int) -> Bool? {
         let targets = Set(targets.map(\.key))
+        var answer: Bool? = false
+        walk(from: events) { event, count in
+            if targets.contains(event.key) { answer = true } else if count > limit { answer = nil }
+            return answer == false
+        }
+        return answer
+    }
+
+    /// Everything that is needed, directly or not, and `events` themselves.
+    ///
+    /// - Complexity: O(what can be reached).
+    static func reached(from events: [WaitEvent]) -> Set<WaitEvent.Key> {
+        walk(from: events) { _, _ in true }
+    }
+
+    /// Comes to everything once; until `goesOn`, which is told how many there were before it, and with it, says otherwise.
+    @discardableResult
+    private static func walk(from events: [WaitEvent], while goesOn: (WaitEvent, Int) -> Bool) -> Set<WaitEvent.Key> {
         var seen: Set<WaitEvent.Key> = []
         let facts = PlainFacts()
         var pending = events
         while let event = pending.popLast() {
-            guard !targets.contains(event.key) else { return true }
             guard seen.insert(event.key).inserted else { continue }
-            guard seen.count <= limit else { return nil }
+            guard goesOn(event, seen.count) else { break }
             let needs = event.needs(inLine: true, knowing: facts)
             pending += needs.all.map(\.event)
             for share in needs.shares { pending += share.holders.map(\.event) }
         }
-        return false
+        return seen
     }
 
     private mutating func explore(from first: WaitEvent.Needs) {

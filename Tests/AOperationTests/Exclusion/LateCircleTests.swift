@@ -77,4 +77,41 @@ struct LateCircleTests {
         let failed = [other, group, x as? AOperation].compactMap(\.self).flatMap(\.publishedErrors)
         #expect(failed.contains { $0.publishedError is AOperationError.LockCycle })
     }
+
+    /// More is behind a wait that may be in the circle than is looked at when something is added.
+    @Test func wideOne_isFoundLater() async throws {
+        let key = freshKey("wide")
+        let (group, groupGate) = await queue.runningGroup("group", [key])
+        let waits = Step("waits").exclusive(key)
+        queue.addOperation(waits)
+        await hasAsked(waits)
+        let gate = Gate()
+        queue.addOperation(gate)
+        let (near, far) = (100, 600)
+        var last = waits
+        for _ in 0..<near {
+            let next = Step()
+            next.addDependency(last)
+            queue.addOperation(next)
+            last = next
+        }
+        let (x, child) = (Step("x"), Step("child"))
+        child.addDependency(x)
+        let others = (0..<far).map { _ in Step() }
+        for other in others {
+            other.addDependency(gate)
+            child.addDependency(other)
+        }
+        queue.addOperations(others, waitUntilFinished: false)
+        group.addOperation(child)
+        x.addDependency(last)
+        queue.addOperation(x)
+        await x.ended()
+        #expect(x.isLockCycle)
+        gate.open()
+        groupGate.open()
+        await group.ended()
+        await last.ended()
+        #expect(last.outcome?.isSuccess == true)
+    }
 }

@@ -338,6 +338,25 @@ struct RetryScopeLockTests {
         for index in heads.indices { await expectFree("\(key) \(index)") }
     }
 
+    /// What the tail waits for may be much, and might lead to each of those.
+    @Test func longChain_besideManyKeptKeys_isAddedInLinearTime() async {
+        let gate = Gate()
+        let heads = (0..<3_000).map { operation("\($0)", 0).exclusive("\(key) \($0)") }
+        let tail = heads.deliver(to: operation("T", 1, [String].self)).retry(.times(9))
+        tail.addDependency(gate)
+        queue.addOperations([gate, tail], waitUntilFinished: false)
+        await gate.started.wait()
+        await until { WaitForGraph.mayHaveCircles && heads.allSatisfy { $0.script.runs == 1 } }
+        let chain = (0..<20_000).map { _ in Step() }
+        for (before, after) in zip(chain, chain.dropFirst()) { after.addDependency(before) }
+        for step in chain.reversed() { queue.addOperation(step) }
+        await chain.last?.ended()
+        gate.open()
+        await tail.ended()
+        #expect(tail.outcome?.isSuccess == true)
+        #expect(heads.allSatisfy { $0.script.runs == 1 })
+    }
+
     private func expectFree(_ key: String, _ location: SourceLocation = #_sourceLocation) async {
         let witness = Step().exclusive(key)
         await witness.add(to: AOperationQueue()).ended()
