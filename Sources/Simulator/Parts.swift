@@ -73,6 +73,8 @@ enum Event {
     case step
     case written(start: Int)
     case spooled(start: Int)
+    /// Values that are files are on the coordinator's disk.
+    case valuesWritten(start: Int)
     /// Readers may have waited long enough.
     case waitsEnd(start: Int)
     case coordinatorStarts
@@ -88,7 +90,7 @@ enum Event {
     /// Whether it happens in the coordinator's process.
     var isOfCoordinator: Bool {
         switch self {
-        case .up, .closed, .step, .written, .spooled, .waitsEnd, .proof: true
+        case .up, .closed, .step, .written, .spooled, .valuesWritten, .waitsEnd, .proof: true
         case .client(let event): event.isOfCoordinator
         case .connected, .lost, .down, .tick, .bodyEnds, .bodySends, .bodyReads, .bodyProduces, .proofKnown, .replace, .kill,
             .coordinatorStarts, .coordinatorResumes, .fault, .heals, .resumes, .returns, .faultsStop:
@@ -104,7 +106,8 @@ enum Event {
             .kill(let executor):
             executor.host
         case .replace(let host, _), .proofKnown(let host, _): host
-        case .up, .closed, .proof, .step, .written, .spooled, .waitsEnd, .coordinatorStarts, .coordinatorResumes, .client, .fault, .heals,
+        case .up, .closed, .proof, .step, .written, .spooled, .valuesWritten, .waitsEnd, .coordinatorStarts, .coordinatorResumes, .client,
+            .fault, .heals,
             .resumes,
             .returns, .faultsStop:
             nil
@@ -118,7 +121,7 @@ enum Event {
             .closed(let connection):
             connection.host
         case .proof(let host), .proofKnown(let host, _): host
-        case .tick, .bodyEnds, .bodySends, .bodyReads, .bodyProduces, .replace, .kill, .step, .written, .spooled, .waitsEnd,
+        case .tick, .bodyEnds, .bodySends, .bodyReads, .bodyProduces, .replace, .kill, .step, .written, .spooled, .valuesWritten, .waitsEnd,
             .coordinatorStarts, .coordinatorResumes, .client, .fault, .heals, .resumes, .returns, .faultsStop:
             nil
         }

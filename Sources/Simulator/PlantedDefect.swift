@@ -32,6 +32,10 @@ public enum PlantedDefect: String, CaseIterable, Sendable {
     case straysForgotten = "strays-forgotten"
     /// What a worker may begin by itself is not on the disk when it is told of it.
     case linksUnjournaled = "links-unjournaled"
+    /// What has begun on the value of one attempt counts although another attempt's counts.
+    case linkOfAnotherAttempt = "link-of-another-attempt"
+    /// A result is taken before its value, which is a file, is on the disk.
+    case valueBeforeDisk = "value-before-disk"
     /// A worker that an operator has drained is given work.
     case drainIgnored = "drain-ignored"
     /// A worker's host is said to have twice of what it has.
@@ -67,9 +71,10 @@ extension PlantedDefect {
         case .lockMovedOnSuspicion, .drainIgnored, .hostedUntold, .attemptsMixed, .elementsBeforeSpool, .endBeforeElements: 200
         case .receiptBeforeCommit, .hostOversold, .numbersShared: 200
         case .staleTokenAccepted: 600
+        case .valueBeforeDisk: 4_000
         // What is needed for it is rare: an attempt that waits in a process whose lease ends, a cancellation of what was given up,
         // two bodies that differ in age by a lock lease and meet on one key.
-        case .startAfterLease, .straysForgotten, .runAfterLockLease: 10_000
+        case .startAfterLease, .straysForgotten, .runAfterLockLease, .linkOfAnotherAttempt: 10_000
         }
     }
 }

@@ -209,7 +209,12 @@ struct RandomWork {
         }
         let value = WireValue.with {
             $0.encoding = .text
-            $0.inline = .init("\(assignment.path)#\(assignment.attempt)".utf8)
+            let text = Array("\(assignment.path)#\(assignment.attempt)".utf8)
+            if features.contains(.files), assignment.attempt.isMultiple(of: 2) {
+                $0.blob = WireBlobReference(digest: BlobDigest(hashing: text), size: UInt64(text.count))
+            } else {
+                $0.inline = .init(text)
+            }
         }
         return random.oneIn(12) ? .production(value, Self.addition(count: 1 + random.below(2))) : .success(value)
     }

@@ -22,12 +22,14 @@ extension Simulation {
             return violate("the coordinator cannot start: \(error)")
         }
         coordinator?.goesOutEarly = early
+        coordinator?.takesUnwrittenValues = plants(.valueBeforeDisk)
         coordinator?.acknowledgesUnspooled = plants(.elementsBeforeSpool)
         coordinator?.spooledBytesMax = faults.contains(.fullSpools) && !areFaultsOver ? Self.littleRoom : .max
         start += 1
         note("the coordinator starts, for the \(start). time")
         for executor in hosts.flatMap(\.executors) { executor.lastHeard = now }
         compareWithDisk()
+        for place in coordinator?.missingValues ?? [] { violate("the value of \(place) is not on the disk") }
         witness.coordinatorStarts()
         wake()
     }
@@ -59,7 +61,7 @@ extension Simulation {
         stopped = (crashed, keepsWriting)
         coordinator = nil
         (stepAt, isWriting, coordinatorBacklog, isCoordinatorPaused, clientPeer, clientRequests) = (nil, false, [], false, nil, [:])
-        (isSpooling, reads) = (false, [:])
+        (isSpooling, isWritingValues, reads) = (false, false, [:])
         for connection in connections { connection.isOpenThere = false }
         for executor in hosts.flatMap(\.executors) {
             if let connection = executor.connection { put(.lost(executor, connection), at: now + latency()) }
@@ -91,6 +93,7 @@ extension Simulation {
         write()
         deliver(coordinator.release())
         spool()
+        writeValues()
         if coordinator.hasInputs { wake() }
         if let wakeAt = coordinator.wakeAt { wake(at: wakeAt) }
     }
@@ -125,6 +128,21 @@ extension Simulation {
         // Readers are to look, and those who look at the coordinator are told of what is held back.
         if coordinator.hasInputs { wake() }
         spool()
+    }
+
+    /// Values that have come are on the disk after a while.
+    func writeValues() {
+        guard let coordinator, !isWritingValues, coordinator.hasUnwrittenValues else { return }
+        isWritingValues = true
+        put(.valuesWritten(start: start), at: now + diskTime())
+    }
+
+    func valuesWritten() {
+        guard let coordinator else { return }
+        isWritingValues = false
+        coordinator.finishWritingValues()
+        if coordinator.hasInputs { wake() }
+        writeValues()
     }
 
     func endWaits() {

@@ -30,6 +30,7 @@ public final class Simulation {
     var stepAt: Int64?
     var isWriting = false
     var isSpooling = false
+    var isWritingValues = false
     var connections: [SimulatedConnection] = []
     var clientPeer: UInt64?
     var lastToClient: Int64 = 0
@@ -73,7 +74,9 @@ public final class Simulation {
         if operators.oneIn(3) { drawn.insert(.drainedWorkers) }
         faults = drawn.intersection(plan.faults)
         var rare = SimulationRandom(seed: plan.seed ^ Self.rareWork)
-        let features = WorkFeatures.draw(using: &rare).intersection(plan.features).union(plan.added)
+        var drawnFeatures = WorkFeatures.draw(using: &rare)
+        if operators.oneIn(4) { drawnFeatures.insert(.files) }
+        let features = drawnFeatures.intersection(plan.features).union(plan.added)
         work = RandomWork(with: features, using: &random, rare: &rare)
         let count = 1 + random.below(3)
         var graphs: [Graph] = []
@@ -91,6 +94,7 @@ public final class Simulation {
         configuration.givesNoFreshLease = plants(.noFreshLease)
         configuration.forgetsStrays = plants(.straysForgotten)
         configuration.forgetsLinks = plants(.linksUnjournaled)
+        configuration.takesAnyLink = plants(.linkOfAnotherAttempt)
         if work.retention.milliseconds > 0 { configuration.retentionMilliseconds = work.retention.milliseconds }
         if work.retention.bytes > 0 { configuration.retentionBytes = work.retention.bytes }
         configuration.ignoresDrains = plants(.drainIgnored)
@@ -194,6 +198,7 @@ public final class Simulation {
         case .step: step()
         case .written(let start): if start == self.start { written() }
         case .spooled(let start): if start == self.start { spooled() }
+        case .valuesWritten(let start): if start == self.start { valuesWritten() }
         case .waitsEnd(let start): if start == self.start { endWaits() }
         case .coordinatorStarts: startCoordinator()
         case .coordinatorResumes: resumeCoordinator()

@@ -37,6 +37,9 @@ final class Witness {
     /// Attempts that an executor may begin by itself, and those of them that count.
     private var linked: Set<UInt64> = []
     private var adopted: Set<UInt64> = []
+    /// By attempts that began by a link: after which attempt, and of what. And under which attempts operations have succeeded, on the disk.
+    private var follows: [UInt64: (unit: UInt64, attempt: UInt64)] = [:]
+    private var successes: [UInt64: UInt64] = [:]
     /// What executors may begin by themselves in what is paused.
     var pauses = PauseWitness()
     /// By the coordinator's numbers, under which names workers were started; and which names are drained.
@@ -92,7 +95,10 @@ final class Witness {
             default: break
             }
             do { try disk.restore(fact) } catch { world.violate("the journal cannot be folded at \(fact): \(error)") }
-            if case .attemptEnded(let unit, let attempt, let outcome, _, _, _) = fact { wroteEnd(of: unit, attempt, outcome) }
+            if case .attemptEnded(let unit, let attempt, let outcome, _, _, _) = fact {
+                if case .success = outcome { wroteSuccess(of: unit, attempt) }
+                wroteEnd(of: unit, attempt, outcome)
+            }
             switch fact {
             case .linked(let unit, let attempt, _, _): pauses.linked(disk.name(of: unit), attempt.rawValue)
             case .paused(let unit, _): pauses.paused(disk.name(of: unit))
@@ -100,6 +106,16 @@ final class Witness {
             default: break
             }
         }
+    }
+
+    /// What began on the value of another attempt counts if that attempt does.
+    private func wroteSuccess(of unit: UnitID, _ attempt: Attempt) {
+        if let before = follows[attempt.rawValue], successes[before.unit] != before.attempt {
+            world.violate(
+                "attempt \(attempt.rawValue) counts, which began on attempt \(before.attempt), and that does not: "
+                    + "\(successes[before.unit].map { "attempt \($0)" } ?? "none") does")
+        }
+        successes[unit.rawValue] = attempt.rawValue
     }
 
     /// What a coordinator had decided that is not on the disk was never so.
@@ -232,7 +248,7 @@ final class Witness {
         switch (outcome, said) {
         case (.success(let payload), .success(let value)?), (.success(let payload), .production(let value, _)?),
             (.production(let payload, _), .production(let value, _)?):
-            guard case .inline(let bytes) = payload.storage, case .inline(let spoken)? = value.storage, bytes == [UInt8](spoken) else {
+            guard payload.isWhat(value) else {
                 return world.violate("attempt \(attempt.rawValue) has ended with another value than its own")
             }
         case (.elements(let elements), .elements(let spoken)?):
@@ -399,6 +415,7 @@ final class Witness {
             return world.violate(
                 "\(name) begins in \(executor.name) after attempt \(assignment.link.attempt), which has not succeeded there")
         }
+        follows[assignment.attempt] = (assignment.link.unit, assignment.link.attempt)
         if assignment.link.delivers, assignment.inputs != [.with { $0.value = value }] {
             world.violate("\(name) receives another value than attempt \(assignment.link.attempt) has come to")
         }
@@ -441,6 +458,17 @@ private func isInside(_ path: String, of group: String) -> Bool {
 
 extension WireAssignment {
     var isFenced: Bool { atMostOnce || !fences.isEmpty }
+}
+
+extension Payload {
+    /// Whether it is what was said.
+    fileprivate func isWhat(_ value: WireValue) -> Bool {
+        switch (storage, value.storage) {
+        case (.inline(let bytes), .inline(let spoken)?): bytes == [UInt8](spoken)
+        case (.blob(let digest, let size), .blob(let spoken)?): digest == [UInt8](spoken.digest) && size == spoken.size
+        default: false
+        }
+    }
 }
 
 extension Fact {

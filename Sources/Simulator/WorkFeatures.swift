@@ -14,13 +14,17 @@ public struct WorkFeatures: OptionSet, Hashable, Sendable {
     /// What has ended is forgotten while the run goes on.
     public static let retention = WorkFeatures(rawValue: 1 << 4)
 
+    /// Some values are files beside the journal.
+    public static let files = WorkFeatures(rawValue: 1 << 5)
+
     public static let names: [(feature: WorkFeatures, name: String)] = [
         (.resources, "resources"), (.conditions, "conditions"), (.times, "times"), (.products, "products"), (.retention, "retention"),
+        (.files, "files"),
     ]
 
     static func draw(using random: inout SimulationRandom) -> WorkFeatures {
         var features: WorkFeatures = []
-        for (feature, _) in names where random.oneIn(4) { features.insert(feature) }
+        for (feature, _) in names where feature != .files && random.oneIn(4) { features.insert(feature) }
         return features
     }
 }

@@ -5,8 +5,8 @@ import Wire
 /// and sends are those of a real one. Time is what it is given.
 ///
 /// Its journal is a list of encoded facts. Nothing is delivered before `sync()` has put the facts that it follows from there,
-/// and after `crash(at:incarnation:)` it goes on with nothing but that list, and what is in the spools. Values of any size are kept in
-/// messages. The spools of output and partial results are those of a real one, in memory and without a limit.
+/// and after `crash(at:incarnation:)` it goes on with nothing but that list, what is in the spools, and the files of values. Values of any size
+/// are kept in messages, but for those that an executor offers as files. The spools of output and partial results are those of a real one, in memory and without a limit.
 package final class MemoryCoordinator {
     /// What goes out, and for whom it is.
     package struct Delivery {
@@ -72,6 +72,9 @@ package final class MemoryCoordinator {
     private var journalBeforeLastWrite = JournalBatch(after: .none)
     /// Executors are told that their elements are kept before these are in the spool: a fault that a simulation plants.
     package var acknowledgesUnspooled = false
+    var values = MemoryValues()
+    /// The scheduler is told of ends before their values are on the disk: a fault that a simulation plants.
+    package var takesUnwrittenValues = false
     /// Are told of facts when they are decided, and when they are on the disk.
     private let whenDecided: ([Fact]) -> Void
     private let whenWritten: ([Fact]) -> Void
@@ -288,6 +291,7 @@ package final class MemoryCoordinator {
         case .released(let released):
             inputs.append(.released(peer, unit, attempt, wasStopped: released.stopped, isAccepting: released.accepting))
         case .ended(let end):
+            guard !takeValue(of: end, unit, attempt, from: peer) else { return }
             inputs.append(.ended(peer, unit, attempt, Self.outcome(end), startedAt: end.startedAt, at: end.endedAt))
         case nil: break
         }
@@ -442,6 +446,7 @@ package final class MemoryCoordinator {
             write()
             spool()
         }
+        values.crash(keepsWriting: keepsWriting)
         if forgetsLastWrite { (journal, forgetsLastWrite) = (journalBeforeLastWrite, false) }
         var scheduler = Scheduler(configuration)
         labels = AttemptLabels()

@@ -35,7 +35,10 @@ extension Scheduler {
 
     /// The attempt has succeeded: the executor has begun what is linked to it, which is the unit's attempt now.
     mutating func followLink(after name: AttemptName, on number: WorkerNumber, _ outputs: inout Outputs) {
-        guard let link = workers.sessions[number.index].links.removeValue(forKey: name) else { return }
+        guard let link = workers.sessions[number.index].links.removeValue(forKey: name) else {
+            if configuration.takesAnyLink { takeAnyLink(after: name.unit, &outputs) }
+            return
+        }
         guard isWaiting(link.unit), case .ready = durable.phase(link.unit), !endQuarantined(link.unit, &outputs),
             !endMisfit(link.unit, &outputs)
         else {
@@ -47,6 +50,20 @@ extension Scheduler {
         workers.sessions[number.index].units.append(link.unit)
         noteServed(link.unit, by: number.index)
         if markRunning(link.unit) { noteChange(link.unit, at: now.wall, errors: []) }
+    }
+
+    /// What has perhaps begun after another attempt of the unit counts as the attempt of its own: the fault that ``Configuration/takesAnyLink``
+    /// plants.
+    private mutating func takeAnyLink(after unit: UnitID, _ outputs: inout Outputs) {
+        let submission = durable.submissions[durable.index(of: unit.submission)]
+        let dependents = submission.layout.dependents[Int(submission.units[unit.index].node)].map { Int($0) }
+        for stray in submission.strays where dependents.contains(Int(submission.units[Int(stray.unit)].node)) {
+            let link = AttemptName(unit: submission.id(Int(stray.unit)), attempt: stray.attempt)
+            guard isWaiting(link.unit), case .ready = durable.phase(link.unit) else { continue }
+            emit(.assigned(link.unit, link.attempt, stray.worker, at: now.wall), &outputs)
+            workers.sessions[stray.worker.index].strays.removeAll { $0 == link }
+            workers.sessions[stray.worker.index].units.append(link.unit)
+        }
     }
 
     /// The attempt has not succeeded, or never began: what is linked to it never begins.
