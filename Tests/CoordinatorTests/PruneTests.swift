@@ -73,6 +73,26 @@ import Wire
         #expect(try await known() == [ids[2], ids[1]])
     }
 
+    /// As one leaves it that ends when what it forgets is in the journal, and the rest is not done.
+    @Test func interruptedOne_isFinishedByTheNext() async throws {
+        _ = try await makeData()
+        let forgotten = SubmissionNumber(1)
+        _ = try JournalPrune(dataDirectory: path, .endedBefore(.max))
+        do {
+            var output = try OutputDatabase(try DataDirectory(path: path))
+            try output.append([
+                OutputRecord(
+                    unit: UnitID(forgotten, 1), attempt: Attempt(epoch: 1, counter: 1), attemptNumber: 1, path: "a", stream: .stdout,
+                    index: 0,
+                    at: 5, bytes: [1], isTruncated: false)
+            ])
+            try output.sync()
+            try output.close()
+        }
+        #expect(try JournalPrune(dataDirectory: path, .endedBefore(.max)).forgotten.isEmpty)
+        #expect(try OutputDatabase(try DataDirectory(path: path)).submissions.isEmpty)
+    }
+
     @Test func byAge_andBySize() async throws {
         let ids = try await makeData()
         #expect(try JournalPrune(dataDirectory: path, .endedBefore(1)).forgotten.isEmpty)
@@ -97,7 +117,7 @@ import Wire
             Issue.record("\(error)")
             return
         }
-        #expect("\(error)".contains("aop journal prune --submission"))
+        #expect("\(error)".contains("aop journal give-up"))
         _ = try JournalPrune(dataDirectory: path, .submissions([ids[0]]))
         #expect(try await known() == [ids[2], ids[1]])
     }

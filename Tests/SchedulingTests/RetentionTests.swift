@@ -89,6 +89,41 @@ import Testing
         #expect(ids(&cluster) == [fourth, first])
     }
 
+    /// What is forgotten does not come back when the clock is set right.
+    @Test func clockThatWasSetAhead_isNotBelievedAtOnce() {
+        var configuration = Self.configuration
+        configuration.retentionMilliseconds = 10 * 3_600_000
+        var cluster = FakeCluster(configuration)
+        cluster.attach(1, slots: 4)
+        let old = cluster.submit(graph("a"), key: "1") ?? "none"
+        cluster.end("a")
+        cluster.advance(9 * 3_600_000)
+        let new = cluster.submit(graph("b"), key: "2") ?? "none"
+        cluster.end("b")
+        cluster.stepWallClock(365 * 86_400_000)
+        cluster.advance(3_500_000)
+        #expect(ids(&cluster) == [new, old], "nothing is forgotten for an hour")
+        cluster.stepWallClock(-365 * 86_400_000)
+        cluster.advance(60_000)
+        #expect(ids(&cluster) == [new, old], "it was set right")
+        cluster.advance(120_000)
+        #expect(ids(&cluster) == [new], "and what is due is forgotten then")
+        cluster.stepWallClock(365 * 86_400_000)
+        cluster.advance(3_700_000)
+        #expect(ids(&cluster) == [], "after an hour it is taken for right")
+    }
+
+    @Test func clockAtAStartLongAfterTheLast_isNotBelievedAtOnce() throws {
+        var cluster = cluster()
+        let id = cluster.submit(graph("a"), key: "1") ?? "none"
+        cluster.end("a")
+        try cluster.restart(after: 2 * 3_600_000)
+        cluster.advance(Self.retention - 20_000)
+        #expect(ids(&cluster) == [id])
+        cluster.advance(40_000)
+        #expect(ids(&cluster) == [])
+    }
+
     /// Entries in lines and timers are left where they are when a unit is stopped.
     @Test func whatIsLeftInLinesAndTimers_ofWhatIsForgotten_doesNothing() {
         var cluster = FakeCluster(Self.configuration)

@@ -50,6 +50,83 @@ extension SystemTests {
             }
         }
 
+        /// The way out when a value was lost that somebody still waits for: everything else goes on.
+        @Test func lostValue_isGivenUp_andWhatNeedsItFails() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator()
+                let worker = harness.startWorker("--slots", "2")
+                _ = try await harness.waitForExecutors(1)
+                let gate = "\(harness.directory)/gate"
+                let graph = try harness.write(
+                    "lost.yaml",
+                    """
+                    group:
+                      - {id: large, run: "head -c 300000 /dev/zero | tr '\\\\0' x"}
+                      - {id: gate, run: "until [ -e \(gate) ]; do sleep 0.05; done"}
+                      - {id: reader, receives: large, after: gate, run: "wc -c"}
+                      - {id: other, after: gate, run: "echo fine"}
+
+                    """)
+                let id = try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                try await eventually("the value is there") { try await harness.aop("result", "\(id)/large", "-o", "quiet").status == 0 }
+                for process in [worker, coordinator] {
+                    try await process.send(SIGKILL)
+                    _ = try await process.finish()
+                }
+                let data = "\(harness.directory)/data"
+                let none = try await harness.aop("journal", "give-up", "--data", data)
+                #expect(none.status == 0 && none.text == "no large value is missing\n", "\(none)")
+                let blobs = try #require(FileManager.default.enumerator(atPath: "\(data)/blobs")).compactMap { $0 as? String }
+                let large = blobs.map { "\(data)/blobs/\($0)" }.filter { path in
+                    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) == 300_000
+                }
+                #expect(large.count == 1, "\(blobs)")
+                for path in large { try FileManager.default.removeItem(atPath: path) }
+                let refused = try await harness.aop("coordinator", "--no-http", "--data", data, "--listen", "ipc://\(harness.directory)/r")
+                #expect(refused.status != 0 && refused.stderr.contains("aop journal give-up --dry-run lists them all"), "\(refused)")
+                let dry = try await harness.aop("journal", "give-up", "--dry-run", "--data", data)
+                #expect(dry.status == 0 && dry.text.contains("\(id)/large  300000 bytes  "), "\(dry)")
+                #expect(dry.text.hasSuffix("1 large value would be given up: operations that need it fail\n"), "\(dry)")
+                let stillMissing = try await harness.aop("journal", "verify", "--data", data)
+                #expect(stillMissing.status == 1, "a dry run changes nothing")
+                #expect(try await harness.aop("journal", "give-up", "--data", data).status == 0)
+                let verified = try await harness.aop("journal", "verify", "--data", data, "--values")
+                #expect(verified.status == 0 && verified.text.contains("given up: the value of \(id)/large"), "\(verified)")
+                let copied = try await harness.aop("journal", "backup", "\(harness.directory)/copy", "--data", data)
+                #expect(copied.status == 0, "\(copied)")
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                _ = try harness.write("gate", "")
+                let waited = try await harness.aop("wait", id)
+                #expect(waited.status == 1, "\(waited)")
+                let shown = try await harness.aop("show", id)
+                #expect(shown.text.contains("is not held any more"), "\(shown)")
+                let other = try await harness.aop("result", "\(id)/other")
+                #expect(other.status == 0 && other.text.contains("fine"), "\(other)")
+                let lost = try await harness.aop("result", "\(id)/large")
+                #expect(lost.status != 0 && lost.stderr.contains("not held any more"), "\(lost)")
+                // What makes the value anew brings it back.
+                let again = try await harness.aop("submit", graph, "--wait", "-o", "quiet")
+                #expect(again.status == 0, "\(again)")
+                let found = try await harness.aop("result", "\(id)/large")
+                #expect(found.status == 0 && found.text.utf8.count >= 300_000, "\(found.status) \(found.stderr)")
+            }
+        }
+
+        @Test func dataDirectoryThatIsRemoved_endsTheCoordinator_beforeItAcknowledgesMore() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator()
+                let graph = try harness.write("one.yaml", "group:\n  - {id: a, run: \"true\"}\n")
+                #expect(try await harness.aop("submit", graph, "-o", "quiet").status == 0)
+                try FileManager.default.removeItem(atPath: "\(harness.directory)/data")
+                async let ended = coordinator.finish()
+                // Something has to come for it to look around.
+                _ = try await harness.aop("submit", graph, "-o", "quiet", "--timeout", "5s")
+                let end = try await ended
+                #expect(end.status != 0 && end.stderr.contains("was removed, or replaced, under the coordinator"), "\(end)")
+            }
+        }
+
         @Test func whatIsDamaged_isNamed_andWhatIsNotThereIsNotFound() async throws {
             try await ProcessHarness.with { harness in
                 let none = try await harness.aop("journal", "verify", "--data", "\(harness.directory)/nowhere")

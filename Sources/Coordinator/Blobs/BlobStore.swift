@@ -101,7 +101,13 @@ struct BlobStore {
         }
         for value in new { try value.file.sync() }
         if isGrown { try sync(root) }
-        for value in new { try value.file.keep(as: path(of: value.key.digest)) }
+        for value in new {
+            try value.file.keep(as: path(of: value.key.digest))
+            // It is there again, and would be missed again.
+            guard unlink(path(of: value.key.digest) + LostValues.suffix) == 0 || errno == ENOENT else {
+                throw failure(path(of: value.key.digest) + LostValues.suffix, "remove")
+            }
+        }
         for folder in folders.sorted() { try sync(folder) }
     }
 
@@ -138,7 +144,7 @@ struct BlobStore {
         var (count, bytes) = (0, UInt64(0))
         let kept = Set(digests.map(\.hexadecimal))
         for folder in try names(in: root) where folder.utf8.count == 2 {
-            for name in try names(in: root + "/" + folder) where !kept.contains(folder + name) {
+            for name in try names(in: root + "/" + folder) where !kept.contains(folder + value(named: name)) {
                 let path = root + "/" + folder + "/" + name
                 var status = stat()
                 guard stat(path, &status) == 0 else { throw failure(path, "look at") }
@@ -148,6 +154,11 @@ struct BlobStore {
             }
         }
         return (count, bytes)
+    }
+
+    /// The name of the file of a value that was given up says which one it was.
+    private func value(named name: String) -> String {
+        name.hasSuffix(LostValues.suffix) ? String(name.dropLast(LostValues.suffix.count)) : name
     }
 
     enum Part {

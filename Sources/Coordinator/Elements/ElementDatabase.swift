@@ -47,7 +47,7 @@ struct ElementDatabase {
         var configuration = Configuration()
         configuration.label = "aop-elements"
         configuration.journalMode = .wal
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(JournalDatabase.patienceSeconds)
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             let path = path

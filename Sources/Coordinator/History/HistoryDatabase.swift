@@ -57,7 +57,7 @@ struct HistoryDatabase {
         var configuration = Configuration()
         configuration.label = "aop-history"
         configuration.journalMode = .wal
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(JournalDatabase.patienceSeconds)
         do {
             let path = path
             queue = try DatabaseQueue(path: path, configuration: configuration)

@@ -56,6 +56,14 @@ public final class DataDirectory: Sendable {
 
     deinit { close(lock) }
 
+    /// - Throws: `DataDirectoryError.removed` when the directory has another lock by now, or none.
+    func checkIsThere() throws(DataDirectoryError) {
+        var (ours, there) = (stat(), stat())
+        guard fstat(lock, &ours) == 0, stat(path + "/coordinator.lock", &there) == 0, ours.st_ino == there.st_ino,
+            ours.st_dev == there.st_dev
+        else { throw .removed(path: path) }
+    }
+
     /// Makes the file with mode 0600 where it is missing, and sees to it that its name survives a crash.
     func prepareFile(_ path: String) throws(DataDirectoryError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -108,6 +116,8 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
     case inUse(path: String, holder: Int32?)
     /// A backup was being put in its place, and that was interrupted.
     case restoring(path: String)
+    /// It is not there any more, or another one is in its place.
+    case removed(path: String)
 
     public var description: String {
         switch self {
@@ -122,6 +132,9 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
         case .restoring(let path):
             "a backup was being put in the place of the data directory \(path), which was interrupted; nothing is lost: "
                 + "repeat the same aop journal restore --data \(path.shellWord)"
+        case .removed(let path):
+            "the data directory \(path) was removed, or replaced, under the coordinator that runs on it: what it would acknowledge from now on "
+                + "could not be found by the next one, so it ends; put the directory back, or a backup of it: aop journal restore"
         }
     }
 }

@@ -13,6 +13,8 @@ final class JournalDatabase: Sendable {
 
     /// WAL pages after which a commit copies them into the database file (4 KiB each): about 16 MiB.
     static let checkpointPages = 4096
+    /// So long it is waited for another program that has the file locked.
+    static let patienceSeconds = 30.0
     /// The WAL file is cut back to this after a checkpoint.
     static let logBytesMax = 64 << 20
 
@@ -88,7 +90,7 @@ final class JournalDatabase: Sendable {
         var configuration = Configuration()
         configuration.label = "aop-journal"
         configuration.journalMode = .wal
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(patienceSeconds)
         return configuration
     }
 
@@ -235,6 +237,7 @@ final class JournalDatabase: Sendable {
         do { return try body() } catch let error as JournalError { throw error } catch let error as DatabaseError {
             let reason = error.message ?? "SQLite result \(error.resultCode)"
             switch error.resultCode {
+            case .SQLITE_BUSY, .SQLITE_LOCKED: throw .locked(path: path, action: action)
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: throw .damagedFile(path: path, action: action, reason: reason)
             default: throw .database(path: path, action: action, reason: reason)
             }

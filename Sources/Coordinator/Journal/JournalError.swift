@@ -20,6 +20,8 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
     case lostRecords(path: String, acknowledged: UInt64, found: UInt64)
     /// Others were told of another fact under this sequence.
     case otherJournal(path: String, sequence: UInt64)
+    /// Another program has kept the file locked for longer than this one waits.
+    case locked(path: String, action: String)
     /// Large values that acknowledged outcomes name are not there; `place` is one of those that had them.
     case missingValues(path: String, count: Int, place: String)
     /// A fact that reads well but does not fit the state its predecessors left.
@@ -52,10 +54,13 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
             "\(path): its fact \(sequence) is another one than was acknowledged. \(Self.remedy)"
         case .missingValues(let path, let count, let place):
             "\(path): \(count) large value\(count == 1 ? "" : "s") that the journal names \(count == 1 ? "is" : "are") missing or cut off, "
-                + "that of \(place) among them. Nothing was changed. Put the files back from a backup of the data directory, or give up the "
-                + "submissions that have them: aop journal prune --submission ID; aop journal verify lists them all"
+                + "that of \(place) among them. Nothing was changed. Put the files back from a backup of the data directory, or give them up: "
+                + "aop journal give-up --dry-run lists them all, and without --dry-run a coordinator starts then, and what needs them fails"
         case .misfit(let path, let sequence, let reason):
             "\(path): fact \(sequence) does not fit what came before it (\(reason)). \(Self.remedy)"
+        case .locked(let path, let action):
+            "\(path): cannot \(action): another program has had the file locked for \(Int(JournalDatabase.patienceSeconds)) s; close it "
+                + "(`fuser \(path.shellWord)` names it), and look at copies: aop journal backup makes one"
         case .database(let path, let action, let reason):
             "\(path): cannot \(action): \(reason); check free space, permissions and the health of the disk"
         }

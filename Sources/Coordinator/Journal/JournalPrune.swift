@@ -33,7 +33,7 @@ public struct JournalPrune: Sendable {
     ///   - isDryRun: nothing is changed.
     ///   - now: milliseconds since 1970.
     /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError`, `BlobStoreError`. What was forgotten by then stays so; the rest
-    ///   is done by the next start, or by the same call.
+    ///   is done by the next start, or by the next call.
     /// - Complexity: O(facts), and the size of the state.
     public init(
         dataDirectory: String, _ choice: Choice, isDryRun: Bool = false, at now: Int64 = WallClock.milliseconds(),
@@ -57,32 +57,47 @@ public struct JournalPrune: Sendable {
         if case .submissions(let ids) = choice { refused += ids.filter { id in !ended.contains { $0.id == id } } }
         self.refused = refused
         keptBytes = ended.reduce(0) { $0 + $1.bytes } - forgotten.reduce(0) { $0 + $1.bytes }
-        guard !isDryRun, !forgotten.isEmpty else {
+        guard !isDryRun else {
             (removedValues, removedValueBytes, notCompacted) = (0, 0, nil)
             return
         }
         let before = Self.values(of: scheduler)
         let database = try JournalDatabase(directory)
-        var batch = JournalBatch(after: end.sequence)
-        for submission in forgotten {
-            let fact = Fact.forgotten(submission.number, at: now)
-            do { try scheduler.restore(fact) } catch {
-                throw JournalError.misfit(path: database.path, sequence: batch.last.next.rawValue, reason: "\(error)")
-            }
-            batch.append(fact)
-        }
-        let newEnd = try database.commit([batch], after: end)
-        let numbers = forgotten.map(\.number)
+        let newEnd = try Self.commit(forgotten.map(\.number), after: end, at: now, to: database, &scheduler)
+        // Also of those that an earlier call forgot and was then interrupted.
         var output = try OutputDatabase(directory)
-        try output.forget(numbers)
+        let printed = output.submissions.filter(scheduler.isForgotten)
+        try output.forget(printed)
         var elements = try ElementDatabase(directory, totalBytesMax: .max)
-        try elements.forget(numbers)
+        let sent = elements.submissions.filter(scheduler.isForgotten)
+        try elements.forget(sent)
+        guard !forgotten.isEmpty || !printed.isEmpty || !sent.isEmpty else {
+            (removedValues, removedValueBytes, notCompacted) = (0, 0, nil)
+            try database.close()
+            return
+        }
         // The facts go when a snapshot stands for them.
         let maker = SnapshotMaker(scheduling: scheduling, path: database.path, logger: logger) { try $0(database) }
         _ = try maker.make(upTo: newEnd.sequence)
         (removedValues, removedValueBytes) = try Self.remove(before.subtracting(Self.values(of: scheduler)), below: directory.blobsPath)
         notCompacted = database.compact()
         try database.close()
+    }
+
+    /// - Returns: where the journal ends then.
+    private static func commit(
+        _ forgotten: [SubmissionNumber], after end: JournalEnd, at now: Int64, to database: JournalDatabase, _ scheduler: inout Scheduler
+    ) throws(JournalError) -> JournalEnd {
+        guard !forgotten.isEmpty else { return end }
+        var batch = JournalBatch(after: end.sequence)
+        for number in forgotten {
+            let fact = Fact.forgotten(number, at: now)
+            do { try scheduler.restore(fact) } catch {
+                throw JournalError.misfit(path: database.path, sequence: batch.last.next.rawValue, reason: "\(error)")
+            }
+            batch.append(fact)
+        }
+        return try database.commit([batch], after: end)
     }
 
     private static func choose(_ choice: Choice, of ended: [KeptSubmission]) -> [KeptSubmission] {
@@ -113,6 +128,9 @@ public struct JournalPrune: Sendable {
         for digest in digests {
             let name = digest.hexadecimal
             let path = "\(root)/\(name.prefix(2))/\(name.dropFirst(2))"
+            guard unlink(path + LostValues.suffix) == 0 || errno == ENOENT else {
+                throw BlobStoreError(path: path + LostValues.suffix, action: "remove", reason: DataDirectory.reason(errno))
+            }
             var status = stat()
             guard stat(path, &status) == 0 else { continue }
             guard unlink(path) == 0 else { throw BlobStoreError(path: path, action: "remove", reason: DataDirectory.reason(errno)) }

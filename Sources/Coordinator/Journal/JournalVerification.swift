@@ -20,6 +20,8 @@ public struct JournalVerification: Sendable {
     public let valueBytes: UInt64
     /// The last coordinator ended while it was writing; nobody had been told of what was cut off.
     public let hasTornTail: Bool
+    /// Large values that are missing and were given up: those that name them, `SUBMISSION/PATH`, in their order.
+    public let givenUp: [String]
     /// What does not hold, in words; empty: all does.
     public let problems: [String]
 
@@ -54,11 +56,13 @@ public struct JournalVerification: Sendable {
         }
         values = found.count
         valueBytes = found.keys.reduce(0) { $0 + $1.size }
+        let lost = LostValues(root: directory.blobsPath)
+        var givenUp: [String] = []
         for (key, place) in found.sorted(by: { $0.value < $1.value }) {
-            if let problem = StoredValueCheck(root: directory.blobsPath, hashes: hashingValues).problem(with: key) {
-                problems.append("the value of \(place) \(problem)")
-            }
+            guard let problem = StoredValueCheck(root: directory.blobsPath, hashes: hashingValues).problem(with: key) else { continue }
+            if lost.isGivenUp(key) { givenUp.append(place) } else { problems.append("the value of \(place) \(problem)") }
         }
+        self.givenUp = givenUp
         // As the next coordinator would begin; nothing of it is kept.
         var outputs = Outputs()
         scheduler.start(at: Instant(boot: 0, wall: WallClock.milliseconds()), incarnation: Incarnation(1), into: &outputs)

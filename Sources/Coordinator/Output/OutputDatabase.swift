@@ -41,7 +41,7 @@ struct OutputDatabase {
         var configuration = Configuration()
         configuration.label = "aop-output"
         configuration.journalMode = .wal
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(JournalDatabase.patienceSeconds)
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             let path = path

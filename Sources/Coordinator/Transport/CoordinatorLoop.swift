@@ -48,7 +48,7 @@ final class CoordinatorLoop {
     /// Whom each large value is asked of.
     var pullers: [PullID: PeerID] = [:]
     /// Boot time of when it was last looked whether a file could be opened.
-    private var descriptorsSeenAt: Int64 = 0
+    private var lookedAroundAt: Int64 = 0
     var nextNumber: UInt64 = 0
     var outputBytesInFlight = 0
     /// Readers that wait for more.
@@ -238,7 +238,7 @@ final class CoordinatorLoop {
             }
             release()
             try flush()
-            lookForDescriptors()
+            try lookAround()
             changeWaits.tell(version)
             pauseOrResume()
             return true
@@ -348,10 +348,18 @@ final class CoordinatorLoop {
         ledger.settle()
     }
 
+    /// Looks now and then at what nobody tells of.
+    ///
+    /// - Throws: `DataDirectoryError.removed`.
+    private func lookAround() throws(DataDirectoryError) {
+        guard now.boot - lookedAroundAt >= CoordinatorLimits.lookAroundMilliseconds else { return }
+        lookedAroundAt = now.boot
+        try directory.checkIsThere()
+        lookForDescriptors()
+    }
+
     /// libzmq would tell of each accept that fails, which it tries again and again.
     private func lookForDescriptors() {
-        guard now.boot - descriptorsSeenAt >= CoordinatorLimits.descriptorLookMilliseconds else { return }
-        descriptorsSeenAt = now.boot
         guard let shortage = OpenFiles.shortage() else { return }
         counters.note(
             .accepting, from: .unknown, "no file can be opened, large values wait, and no connection can be accepted: \(shortage)",

@@ -43,6 +43,8 @@ public struct Scheduler {
         public var forgetsStrays = false
         /// What is linked is sent and not journaled: a fault that a simulation plants.
         public var forgetsLinks = false
+        /// What was begun after one attempt counts after another one, too: a fault that a simulation plants.
+        public var takesAnyLink = false
         /// Drained workers are given work: a fault that a simulation plants.
         public var ignoresDrains = false
 
@@ -112,6 +114,7 @@ public struct Scheduler {
     var happenings: [Happening] = []
     private var effects: [Effect] = []
     var now = Instant(boot: 0, wall: 0)
+    private(set) var clockDoubt = ClockDoubt()
     private var promisedWake: Int64?
 
     public init(_ configuration: Configuration) {
@@ -134,6 +137,7 @@ public struct Scheduler {
     /// Begins a new epoch after the journal was folded. Its facts must be durable before anybody can connect.
     public mutating func start(at now: Instant, incarnation: Incarnation, into outputs: inout Outputs) {
         self.now = now
+        clockDoubt.start(at: now, after: durable.epoch)
         identifiers = SplitMix64(seed: incarnation.rawValue)
         attemptCounter = 0
         let seconds = UInt32(clamping: max(now.wall / 1_000, 0))
@@ -148,6 +152,7 @@ public struct Scheduler {
     /// The same state, inputs and time give the same outputs, bit for bit.
     public mutating func step(_ inputs: some Sequence<Input>, at now: Instant, into outputs: inout Outputs) {
         forgiveOwnPause(now)
+        clockDoubt.advance(from: self.now, to: now)
         self.now = now
         for input in inputs { decide(input, &outputs) }
         repeat {

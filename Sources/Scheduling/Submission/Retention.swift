@@ -8,7 +8,11 @@ extension Scheduler {
     }
 
     mutating func retentionDue(_ number: SubmissionNumber, _ outputs: inout Outputs) {
-        guard !durable.isForgotten(number) else { return }
+        guard !durable.isForgotten(number), let retention = configuration.retentionMilliseconds else { return }
+        // On boot time: the wall clock may be set back meanwhile, and what is due by it then is asked anew.
+        let doubt = clockDoubt.end(for: retention)
+        guard now.boot >= doubt else { return timers.insert(.retention(number), due: doubt) }
+        guard durable.submission(number).units[0].finishedAt + retention <= now.wall else { return watchRetention(of: number) }
         // Who follows it is not cut off, and whatever might still be reported of it is waited for.
         guard durable.submission(number).canBeForgotten, !followers.isFollowed(number), !pending.touched.contains(number) else {
             return wallTimers.insert(.retention(number), due: now.wall + Self.retentionLookMilliseconds)

@@ -90,13 +90,14 @@ struct GraphReport {
         if console.isJSON {
             var members: [(String, JSONValue)] = [
                 ("name", .string(loaded.name)), ("nodes", .integer(Int64(nodes.count - 1))),
-                ("errors", .array(faults.map(\.json))), ("unchecked", .array(unchecked.map(JSONValue.string))),
+                ("errors", .array(faults.prefix(FileFault.toldMax).map(\.json))), ("errorCount", .integer(Int64(faults.count))),
+                ("unchecked", .array(unchecked.map(JSONValue.string))),
             ]
             if withPlan { members.append(("plan", .array(nodes.dropFirst().map { planJSON($0, workers) }))) }
             return try await console.writeValue(.shape(members))
         }
         if withPlan, faults.isEmpty { try await console.write(planText(nodes, workers)) }
-        for fault in faults { console.note("\(fault.text)\n") }
+        for line in faults.told { console.note("\(line)\n") }
         for text in unchecked where console.mode == .text { console.note("not checked: \(text)\n") }
         guard console.mode == .text, faults.isEmpty else { return await console.err.flush() }
         try await console.write("\(loaded.file): ok, \(nodes.count - 1) node\(nodes.count == 2 ? "" : "s")\n")
@@ -104,7 +105,10 @@ struct GraphReport {
 
     /// Of a file that could not be read as a graph.
     static func json(faults: [FileFault]) -> JSONValue {
-        .shape([("name", .null), ("nodes", .integer(0)), ("errors", .array(faults.map(\.json))), ("unchecked", .array([]))])
+        .shape([
+            ("name", .null), ("nodes", .integer(0)), ("errors", .array(faults.prefix(FileFault.toldMax).map(\.json))),
+            ("errorCount", .integer(Int64(faults.count))), ("unchecked", .array([])),
+        ])
     }
 
     private func planText(_ nodes: [GraphFileNode], _ workers: [WireWorkerView]?) -> String {

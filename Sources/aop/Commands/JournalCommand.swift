@@ -15,6 +15,7 @@ struct JournalCommand: AsyncParsableCommand {
             """,
         subcommands: [
             JournalBackupCommand.self, JournalRestoreCommand.self, JournalVerifyCommand.self, JournalPruneCommand.self,
+            JournalGiveUpCommand.self,
             JournalExportCommand.self, JournalReplayCommand.self,
         ])
 }

@@ -48,7 +48,10 @@ struct ToolError: Error, Sendable {
     var members: [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [("code", .string(code)), ("message", .string(message))]
         if let submission { members.append(("id", .string(submission))) }
-        if !faults.isEmpty { members.append(("errors", .array(faults.map(\.json)))) }
+        if !faults.isEmpty {
+            members.append(("errors", .array(faults.prefix(FileFault.toldMax).map(\.json))))
+            members.append(("errorCount", .integer(Int64(faults.count))))
+        }
         return members
     }
 
@@ -57,6 +60,9 @@ struct ToolError: Error, Sendable {
 
 /// A fault of a graph file and where it is.
 struct FileFault: Sendable, Hashable {
+    /// So many are told, the first ones: one slip may be wrong in every node of a large file.
+    static let toldMax = 1_000
+
     var file: String
     var line: Int
     var column: Int
@@ -77,6 +83,12 @@ struct FileFault: Sendable, Hashable {
 }
 
 extension [FileFault] {
+    /// What is printed of them, by the line.
+    var told: [String] {
+        let more = count - FileFault.toldMax
+        return prefix(FileFault.toldMax).map(\.text) + (more > 0 ? ["and \(more) more errors"] : [])
+    }
+
     /// As they stand in the file, each once.
     var inFileOrder: [FileFault] {
         var seen: Set<FileFault> = []

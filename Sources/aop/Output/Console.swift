@@ -103,7 +103,7 @@ final class Console: Sendable {
             }
             return
         }
-        for fault in error.faults { note("\(fault.text)\n", .error) }
+        for line in error.faults.told { note("\(line)\n", .error) }
         switch logFormat {
         case .text: note("\(ServiceLog.errorPrefix)\(errStyle.red("aop:")) \(error.message)\n")
         case .json: note(.error, error.message, ["code": error.code])

@@ -10,6 +10,7 @@ enum JournalText {
         lines.append("  \(found.submissions) submissions, \(found.unfinishedSubmissions) of them unfinished")
         lines.append("  \(found.values) large values, \(found.valueBytes) bytes\(hashed ? ", read and hashed" : "")")
         if found.hasTornTail { lines.append("  the last coordinator ended while it was writing; nobody had been told of what is cut off") }
+        lines += found.givenUp.map { "  given up: the value of \(PlainText.of($0))" }
         lines += found.problems.map { "  wrong: \(PlainText.of($0))" }
         if found.problems.isEmpty { lines.append("everything holds") }
         return lines.joined(separator: "\n") + "\n"
@@ -23,6 +24,7 @@ enum JournalText {
                 ("epoch", .integer(Int64(found.epoch))), ("submissions", .integer(Int64(found.submissions))),
                 ("unfinished", .integer(Int64(found.unfinishedSubmissions))), ("values", .integer(Int64(found.values))),
                 ("valueBytes", .integer(Int64(clamping: found.valueBytes))), ("tornTail", .bool(found.hasTornTail)),
+                ("givenUp", .array(found.givenUp.map { .string($0) })),
                 ("problems", .array(found.problems.map { .string($0) })),
             ] + more)
     }
