@@ -101,7 +101,8 @@ struct DurableState {
             let index = try self.index(of: unit)
             guard workers.indices.contains(worker.index) else { throw FactMismatch("worker \(worker.rawValue) is unknown") }
             try submissions[index].assign(unit.index, attempt, worker, at: at)
-            let need = submissions[index].need(of: unit.index)
+            // What it is asked without need copies the submission.
+            let need = submissions[index].layout.requirements == nil ? [] : submissions[index].need(of: unit.index)
             if !need.isEmpty { resources.take(need, for: unit, on: workers[worker.index].host) }
         case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let endedAt, let at):
             let index = try self.index(of: unit)

@@ -406,7 +406,7 @@ import Wire
                 }
             }
         }
-        guard case .journal(.database) = error else {
+        guard case .journal(.locked) = error else {
             Issue.record("\(error)")
             return
         }

@@ -69,13 +69,17 @@ import Wire
         let recording = try #require(JournalReplay.recordings(in: path).first)
         let content = try Data(contentsOf: URL(fileURLWithPath: recording))
         try content.dropLast(30).write(to: URL(fileURLWithPath: recording))
-        #expect(try JournalReplay(recording: recording).difference == nil)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: recording))
+        let replay = try JournalReplay(recording: recording)
+        #expect(replay.difference == nil && replay.unreadBytes > 0)
+        try whole.dropLast(replay.unreadBytes).write(to: URL(fileURLWithPath: recording))
+        #expect(try JournalReplay(recording: recording).unreadBytes == 0)
         var damaged = content
         damaged[damaged.count / 2] ^= 1
         try damaged.write(to: URL(fileURLWithPath: recording))
         #expect(throws: RecordingError.self) { try JournalReplay(recording: recording) }
         try Data("nonsense, and more of it, so that there is a row".utf8).write(to: URL(fileURLWithPath: recording))
-        _ = try? JournalReplay(recording: recording)
+        #expect(throws: RecordingError.self) { try JournalReplay(recording: recording) }
     }
 
     @Test func recordings_takeNoMoreThanTheirLimit() async throws {

@@ -37,7 +37,7 @@ public final class DataDirectory: Sendable {
         let lockPath = path + "/coordinator.lock"
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .notWritable(path: path, reason: Self.reason(errno)) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard Self.lock(descriptor) else {
             let code = errno
             let holder = Self.holder(descriptor)
             close(descriptor)
@@ -53,6 +53,22 @@ public final class DataDirectory: Sendable {
         self.path = path
         lock = descriptor
     }
+
+    /// A process that another thread of this one is about to start has all descriptors until it executes its program: so a lock that
+    /// this process let go may be held for a moment.
+    ///
+    /// - Returns: false: `errno` says why.
+    private static func lock(_ descriptor: Int32) -> Bool {
+        for _ in 0..<lockAttempts {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            guard errno == EWOULDBLOCK, holder(descriptor) == getpid() else { return false }
+            poll(nil, 0, lockPauseMilliseconds)
+        }
+        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    }
+
+    private static let lockAttempts = 10
+    private static let lockPauseMilliseconds: Int32 = 20
 
     deinit { close(lock) }
 

@@ -14,7 +14,7 @@ final class JournalDatabase: Sendable {
     /// WAL pages after which a commit copies them into the database file (4 KiB each): about 16 MiB.
     static let checkpointPages = 4096
     /// So long it is waited for another program that has the file locked.
-    static let patienceSeconds = 30.0
+    static let patienceSeconds = 10.0
     /// The WAL file is cut back to this after a checkpoint.
     static let logBytesMax = 64 << 20
 

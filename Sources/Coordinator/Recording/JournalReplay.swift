@@ -34,6 +34,8 @@ public struct JournalReplay: Sendable {
     public let difference: Difference?
     /// The recording goes on to the end of that coordinator, or to where it was cut off; false: it ended at its limit.
     public let isWhole: Bool
+    /// What is behind the last whole row: nothing is known of it. 0: nothing is.
+    public let unreadBytes: Int
 
     /// Recordings in a data directory, the newest first.
     public static func recordings(in dataDirectory: String) -> [String] {
@@ -51,7 +53,7 @@ public struct JournalReplay: Sendable {
         self.path = path
         var player = Player()
         do {
-            try Recording.read([UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))) { try player.play($0) }
+            unreadBytes = try Recording.read([UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))) { try player.play($0) }
         } catch { throw RecordingError(path: path, reason: "\(error)") }
         (steps, inputs, facts) = (player.steps, player.inputs, player.sequence - player.base)
         (difference, isWhole) = (player.difference, !player.isFull)

@@ -77,15 +77,18 @@ enum Recording {
         (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
     }
 
-    /// Reads the rows of a file in their order, up to one that is cut off.
+    /// Reads the rows of a file in their order, up to one that is cut off: by the end of the process that wrote it, or because its length is
+    /// damaged, which cannot be told apart.
     ///
+    /// - Returns: how many bytes there are from that one on; 0: there is none.
     /// - Throws: `Malformed`, and what `each` throws.
-    static func read(_ bytes: [UInt8], _ each: (Row) throws -> Void) throws {
+    @discardableResult
+    static func read(_ bytes: [UInt8], _ each: (Row) throws -> Void) throws -> Int {
         var rest = bytes[...]
         var isFirst = true
         while rest.count >= 4 {
             let count = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-            guard rest.count >= 4 + count + hashBytes else { return }
+            guard rest.count >= 4 + count + hashBytes else { break }
             let body = rest.dropFirst(4).prefix(count)
             rest = rest.dropFirst(4 + count)
             var hasher = BlobHasher()
@@ -101,6 +104,8 @@ enum Recording {
             }
             try each(row)
         }
+        guard !isFirst else { throw Malformed(description: "it is no recording: there is no whole row in it") }
+        return rest.count
     }
 
     private static func decode(_ body: ArraySlice<UInt8>) throws -> Row {

@@ -1,6 +1,7 @@
 /// Pausing: what is in a paused unit and has not begun waits until it is resumed; what runs goes on.
 extension Submission {
     /// The unit, or the nearest one around it, that a user has paused; nil: none.
+    @inline(__always)  // else the submission is copied for the call
     func pausedUnit(around unit: Int) -> Int? {
         guard !pauses.isEmpty else { return nil }
         var current = unit
@@ -11,6 +12,7 @@ extension Submission {
         return nil
     }
 
+    @inline(__always)  // else the submission is copied for the call
     func isPaused(_ unit: Int) -> Bool { pausedUnit(around: unit) != nil }
 
     mutating func pause(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {

@@ -62,6 +62,7 @@ extension Node {
 
 extension Submission {
     /// What an attempt of the unit takes of its worker's host. The process that submitted the graph has nothing that is counted.
+    @inline(__always)  // else the submission is copied for the call
     func need(of unit: Int) -> [ResourceAmount] {
         guard let requirements = layout.requirements, !isForSubmitter(unit) else { return [] }
         return requirements.requirements(of: Int(units[unit].node))?.resources ?? []

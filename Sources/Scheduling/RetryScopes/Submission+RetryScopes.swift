@@ -16,6 +16,7 @@ extension Submission {
         }
     }
 
+    @inline(__always)  // else the submission is copied for the call
     func isHeldInScope(_ unit: Int) -> Bool { !scoped.isEmpty && scoped[Int32(unit)] != nil }
 
     /// The operation whose retry decides about ends of the unit; nil: they count at once.

@@ -73,6 +73,7 @@ extension Submission {
     }
 
     /// Those that are not what the unit itself shows: its newest attempt may be among them while it is not decided whether that counts.
+    @inline(__always)  // else the submission is copied for the call
     func shownEarlierAttempts(of unit: Int) -> [EarlierAttempt] {
         guard !earlierAttempts.isEmpty, let attempts = earlierAttempts[Int32(unit)] else { return [] }
         let state = units[unit]

@@ -55,6 +55,7 @@ extension Node {
 
 extension Submission {
     /// Whether the unit is never started again once it may have begun.
+    @inline(__always)  // else the submission is copied for the call
     func isAtMostOnce(_ unit: Int) -> Bool { layout.policies?.atMostOnce[Int(units[unit].node)] ?? false }
 
     /// What it has to say when it is somebody's turn.
@@ -63,11 +64,13 @@ extension Submission {
     /// So many of its units are handed out before the next submission's turn.
     var weight: Int { layout.graph.nodes[0].hasOptions ? max(1, layout.graph.nodes[0].options.weight) : 1 }
 
+    @inline(__always)  // else the submission is copied for the call
     func priority(_ unit: Int) -> Int { layout.policies?.priority[Int(units[unit].node)] ?? 0 }
 
     /// So many processes may die under the unit before it fails.
     ///
     /// - Parameter standard: the coordinator's default.
+    @inline(__always)  // else the submission is copied for the call
     func crashLimit(_ unit: Int, standard: Int) -> Int { layout.policies?.crashLimit[Int(units[unit].node)] ?? standard }
 
     /// How long it may take to end by itself when it is stopped; nil: as the worker says.

@@ -7,9 +7,21 @@
 /// all of them. Copies of the table are values as ever: who changes a submission that another copy has, too, copies it first.
 struct SubmissionTable: Sequence {
     fileprivate final class Box: @unchecked Sendable {
-        var submission: Submission
+        /// A variable of the class would be copied for each call of a function that the compiler does not see through, and each access
+        /// to it would be looked up at run time; that of the table to this place is exclusive by itself, as it is a value.
+        let place: UnsafeMutablePointer<Submission>
 
-        init(_ submission: Submission) { self.submission = submission }
+        init(_ submission: Submission) {
+            place = .allocate(capacity: 1)
+            place.initialize(to: submission)
+        }
+
+        deinit {
+            place.deinitialize(count: 1)
+            place.deallocate()
+        }
+
+        var submission: Submission { place.pointee }
     }
 
     /// How many there ever were: the index of the next one.
@@ -32,12 +44,12 @@ struct SubmissionTable: Sequence {
 
     /// - Precondition: there is one at `index`.
     subscript(index: Int) -> Submission {
-        _read { yield slots[index - first]!.submission }
+        _read { yield slots[index - first]!.place.pointee }
         _modify {
             if !isKnownUniquelyReferenced(&slots[index - first]) {
                 slots[index - first] = Box(slots[index - first]!.submission)
             }
-            yield &slots[index - first]!.submission
+            yield &slots[index - first]!.place.pointee
         }
     }
 

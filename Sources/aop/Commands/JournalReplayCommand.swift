@@ -49,11 +49,16 @@ struct JournalReplayCommand: ToolCommand {
     private func text(_ replay: JournalReplay) -> String {
         var lines = [replay.path, "  \(replay.steps) steps, \(replay.inputs) inputs, \(replay.facts) facts"]
         if !replay.isWhole { lines.append("  it ended at its limit; what came later was not recorded") }
+        if replay.unreadBytes > 0 {
+            lines.append(
+                "  its last \(replay.unreadBytes) bytes are no whole row: it was cut off there, as by a crash, or is damaged; what they say is not told"
+            )
+        }
         if let difference = replay.difference {
             lines.append("  step \(difference.step): fact \(difference.sequences.then) then, \(difference.sequences.now) now")
             lines += difference.facts.map { "    now: \(PlainText.of($0))" }
         } else {
-            lines.append("the same decisions, step by step")
+            lines.append("the same decisions, step by step\(replay.unreadBytes > 0 ? ", up to there" : "")")
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -68,7 +73,8 @@ struct JournalReplayCommand: ToolCommand {
         }
         return .shape([
             ("path", .string(replay.path)), ("steps", .integer(Int64(replay.steps))), ("inputs", .integer(Int64(replay.inputs))),
-            ("facts", .integer(Int64(clamping: replay.facts))), ("whole", .bool(replay.isWhole)), ("difference", difference ?? .null),
+            ("facts", .integer(Int64(clamping: replay.facts))), ("whole", .bool(replay.isWhole)),
+            ("unreadBytes", .integer(Int64(replay.unreadBytes))), ("difference", difference ?? .null),
         ])
     }
 }
