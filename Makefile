@@ -65,6 +65,7 @@ test: dependencies  ## build and run every test
 	scripts/check-deb.sh --test "$$($(SWIFT) build --show-bin-path)/aop"
 	$(SWIFT) build -c release --product aop
 	scripts/check-release.sh
+	scripts/check-instructions.sh
 
 .PHONY: check-release
 check-release: build  ## what only a release build shows: no method that the optimiser emptied, and the tour; `make test` ends with it
@@ -158,7 +159,7 @@ check-disk-faults: dependencies  ## let the disk of a real coordinator fail from
 	$(SWIFT) test --filter SystemTests.DiskFaults
 
 .PHONY: check-instructions
-check-instructions: dependencies  ## count the instructions of fixed work, beside what it took
+check-instructions: dependencies  ## count the instructions of fixed work, beside what it took; `make test` ends with it
 	scripts/check-instructions.sh
 
 .PHONY: format

@@ -14,6 +14,8 @@ program=$("$swift" build -c release --show-bin-path)/aop-count
 
 # The same hashes in every run.
 export SWIFT_DETERMINISTIC_HASHING=1
+# The same memcpy on every processor.
+export GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX2,-AVX2_Usable,-AVX_Fast_Unaligned_Load,-ERMS,-FSRM
 count() {
     local log
     log=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" "$1" 2>&1 >/dev/null) || {
