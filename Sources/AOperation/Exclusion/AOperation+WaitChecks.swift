@@ -53,11 +53,19 @@ extension AOperation {
     ///
     /// To be called while the operation is kept from starting.
     ///
-    /// - Parameter isOthers: whether a circle is left to somebody else.
+    /// - Parameters:
+    ///   - isOthers: whether a circle is left to somebody else.
+    ///   - leave: what is done then.
     /// - Returns: whether it has not failed.
     @discardableResult
-    final func openCircles(unlessIn isOthers: (WaitForGraph.Circle) -> Bool = { _ in false }) -> Bool {
-        while let circle = WaitForGraph.circle(through: self), !isOthers(circle) {
+    final func openCircles(
+        unlessIn isOthers: (WaitForGraph.Circle) -> Bool = { _ in false }, then leave: (AOperation) -> Void = { _ in }
+    ) -> Bool {
+        while let circle = WaitForGraph.circle(through: self) {
+            guard !isOthers(circle) else {
+                leave(self)
+                return true
+            }
             if let joiner = circle.joiner {
                 joiner.stopJoining()
             } else if !circle.letBorrow(), WaitForGraph.isClosed(through: self) || !circle.letOvertake() {

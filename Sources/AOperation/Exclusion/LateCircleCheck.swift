@@ -41,8 +41,8 @@ enum LateCircleCheck {
     private static func lookAtAll() {
         while let operations = next() {
             // The one that came last closed the circle, and is to fail.
-            for operation in WaitForGraph.thoseBehindCrossings(among: operations).reversed() where operation.waitOnceMore() {
-                operation.openCircles(unlessIn: isAsked)
+            for operation in WaitForGraph.thoseInReachOfCrossings(among: operations).reversed() where operation.waitOnceMore() {
+                operation.openCircles(unlessIn: isAsked, then: postpone)
                 operation.dependencyEnded()
             }
         }
@@ -51,9 +51,13 @@ enum LateCircleCheck {
     /// Whether one in the circle came later: it is looked at next.
     private static func isAsked(in circle: WaitForGraph.Circle) -> Bool {
         let members = Set(circle.operations.map { ObjectIdentifier($0) })
-        return state.withLock { state in
-            state.waiting.contains { $0.operation.map { members.contains(ObjectIdentifier($0)) } ?? false }
-        }
+        let asked = state.withLock { $0.waiting.compactMap(\.operation) }
+        return asked.contains { members.contains(ObjectIdentifier($0)) }
+    }
+
+    /// It may be in another circle, of which nobody else knows: it is looked at once more, after those that came later.
+    private static func postpone(_ operation: AOperation) {
+        state.withLock { $0.waiting.insert(Waiting(operation: operation), at: 0) }
     }
 
     private static func next() -> [AOperation]? {

@@ -75,13 +75,17 @@ enum WaitForGraph {
             lookingAt: lookedAtMax.behindCrossingsWhenAdded)
     }
 
-    /// Which of `operations` may be in a circle: one of the waits that are in every circle leads there.
+    /// Which of `operations` may be in a circle: one of the waits that are in every circle leads there, and something leads from there to one.
     ///
-    /// - Complexity: O(what is behind those waits), for all of them together.
-    static func thoseBehindCrossings(among operations: [AOperation]) -> [AOperation] {
+    /// - Complexity: O(what is behind those waits, and behind the operations), for all of them together.
+    static func thoseInReachOfCrossings(among operations: [AOperation]) -> [AOperation] {
         let known = crossings.withLock { $0.values.compactMap(\.operation) }
-        let reached = WaitSearch.reached(from: known.map { .end($0) })
-        return operations.filter { operation in startTargets(of: operation).contains { reached.contains($0.key) } }
+        let behind = WaitSearch.reached(from: known.map { .end($0) })
+        let found = operations.filter { operation in startTargets(of: operation).contains { behind.contains($0.key) } }
+        guard !found.isEmpty else { return [] }
+        let ahead = WaitSearch.reached(from: found.map { .start($0) })
+        let isClosed = known.contains { crossing in startTargets(of: crossing).contains { ahead.contains($0.key) } }
+        return isClosed ? found : []
     }
 
     /// The circle that `request`, which waits, closes: it is withdrawn then.
