@@ -2,9 +2,11 @@ import Foundation
 
 /// What texts can be part of an HTTP request: the one rule for those who read a graph, and for workers.
 public enum HTTPRequestText {
-    /// The URL, or why no request can be made to it.
+    /// The URL, its scheme in lower case, or why no request can be made to it.
     public static func url(_ text: String) -> Result<URL, Unfit> {
-        guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
+        let scheme = text.prefix { $0 != ":" }
+        guard let url = URL(string: scheme.lowercased() + text.dropFirst(scheme.count)), let scheme = url.scheme?.lowercased(),
+            ["http", "https"].contains(scheme),
             let host = url.host, !host.isEmpty
         else { return .failure(Unfit("it must begin with http:// or https:// and name a host")) }
         if let port = url.port, !ports.contains(port) {
@@ -27,6 +29,16 @@ public enum HTTPRequestText {
                 default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
                 }
             }
+    }
+
+    /// Methods whose requests have no body.
+    public static let bodilessMethods: Set<String> = ["GET", "HEAD"]
+
+    /// Why a header of this name cannot be given; nil: it can. What tells where a request ends follows from what is sent.
+    public static func fault(ofHeader name: String) -> String? {
+        guard isToken(name) else { return "is no name of a header: it must be of letters, digits and dashes" }
+        guard ["content-length", "transfer-encoding"].contains(name.lowercased()) else { return nil }
+        return "is set by the worker, from what it sends; leave it out"
     }
 
     /// Whether it has nothing that ends the line of a header.

@@ -5,6 +5,9 @@ public enum Limits {
     /// A value of this size or more travels and is stored as a blob, not within messages and journal rows.
     public static let inlineValueBytes = 64 * 1024
 
+    /// For which `delay` waits: some thirty years. What is more is a slip.
+    public static let delaySeconds = 1e9
+
     /// One part of a blob on the wire: small enough that a heartbeat behind it waits for less than a millisecond.
     public static let blobChunkBytes = 256 * 1024
 

@@ -204,6 +204,23 @@ import Testing
             "{op: http, with: {url: 'http://h', headers: {'a b': c}}}",
             "47: n: `headers` of `http`: `a b` is no name of a header: it must be of letters, digits and dashes"
         ),
+        (
+            "{op: http, with: {url: 'http://h', headers: {Content-Length: 5}}}",
+            "47: n: `headers` of `http`: `Content-Length` is set by the worker, from what it sends; leave it out"
+        ),
+        (
+            "{op: http, with: {url: 'http://h', headers: {X: \"a\\r\\nb\"}}}",
+            "50: n: `X` in `headers` of `http` has a line break or another control character in it; take it out"
+        ),
+        (
+            "{op: http, with: {url: 'HTTP://h', method: get, body: b}}",
+            "19: n: `http` sends `body`, and its `method` is `get`, which sends nothing"
+        ),
+        (
+            "{op: upload, with: {url: 'http://h', from: f, method: HEAD}}",
+            "21: n: `upload` sends a file, and its `method` is `HEAD`, which sends nothing"
+        ),
+        ("{op: delay, with: {seconds: 1e300}}", "30: n: `seconds` of `delay` is 1e300, and may be up to 1000000000"),
         ("{op: http, with: {url: [u]}}", "25: n: `url` of `http` must be text, found a list"),
         ("{op: readFile, with: {path: ''}}", "30: n: `path` of `readFile` is empty"),
         ("{op: delay, with: {seconds: -1}}", "30: n: `seconds` of `delay` must be a number from 0 on, found `-1`"),

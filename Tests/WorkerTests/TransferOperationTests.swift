@@ -97,7 +97,7 @@ import Wire
     @Test(
         arguments: [
             ("GET / HTTP/1.1\r\nX: 1", [:], "`method` is \"GET / HTTP/1.1\\r\\nX: 1\": it must be a word, e.g. PUT"),
-            ("GET", ["Q\r\nR": "d"], "`headers` has the name \"Q\\r\\nR\": it must be of letters, digits and dashes"),
+            ("GET", ["Q\r\nR": "d"], "`headers`: \"Q\\r\\nR\" is no name of a header: it must be of letters, digits and dashes"),
             ("GET", ["Key": "secret\n"], "the header `Key` has a line break or another control character in its value; take it out"),
         ] as [(String, [String: String], String)])
     func whatWouldBreakTheRequest_isRefused(method: String, headers: [String: String], message: String) throws {

@@ -8,8 +8,8 @@ enum BuiltInOperation: String, CaseIterable {
         enum Form {
             /// A scalar as it is written.
             case text
-            /// Zero or more.
-            case number
+            /// From zero to `Limits.delaySeconds`.
+            case seconds
             /// Of HTTP.
             case url
             /// Of HTTP.
@@ -22,7 +22,7 @@ enum BuiltInOperation: String, CaseIterable {
             /// What is wrong with a text that the worker would be given as it is; nil: nothing.
             func fault(of text: String) -> String? {
                 switch self {
-                case .text, .number, .headers: return nil
+                case .text, .seconds, .headers: return nil
                 case .url:
                     if case .failure(let reason) = HTTPRequestText.url(text) { return "is no URL of HTTP: \(reason)" }
                     return nil
@@ -41,7 +41,7 @@ enum BuiltInOperation: String, CaseIterable {
     var parameters: [Parameter] {
         switch self {
         case .noop, .jsonDecode: []
-        case .delay: [Parameter(name: "seconds", form: .number, isRequired: true)]
+        case .delay: [Parameter(name: "seconds", form: .seconds, isRequired: true)]
         case .http:
             [
                 Parameter(name: "url", form: .url, isRequired: true),
@@ -64,6 +64,15 @@ enum BuiltInOperation: String, CaseIterable {
             ]
         case .jsonPath: [Parameter(name: "path", form: .jsonPath, isRequired: true)]
         case .readFile, .writeFile: [Parameter(name: "path", form: .text, isRequired: true)]
+        }
+    }
+
+    /// What it sends as the body of a request, in words; nil: nothing, with these parameters.
+    func body(given parameters: [String: JSONValue]) -> String? {
+        switch self {
+        case .upload: "a file"
+        case .http: parameters["body"].map { $0 == .string("") } == false ? "`body`" : nil
+        default: nil
         }
     }
 
@@ -105,6 +114,13 @@ extension GraphReader {
             report(
                 "`\(operation.rawValue)` \(work) the value it receives, and there is no `receives`", at: drafts[node].position, node: node)
         }
+        if let sent = operation.body(given: members), case .string(let method)? = members["method"],
+            HTTPRequestText.bodilessMethods.contains(method.uppercased())
+        {
+            report(
+                "`\(operation.rawValue)` sends \(sent), and its `method` is \(quoted(method)), which sends nothing", value: place,
+                node: node)
+        }
         let isWhole = known.allSatisfy { !$0.isRequired || given.contains($0.name) }
         return isWhole && members.count == entries.count ? .object(members) : nil
     }
@@ -134,8 +150,13 @@ extension GraphReader {
                 return nil
             }
             return .string(rendered)
-        case .number:
-            return readNumber(what, value, scope: scope, node: node)
+        case .seconds:
+            let number = readNumber(what, value, scope: scope, node: node)
+            if case .number(let text)? = number, let seconds = Double(text), seconds > Limits.delaySeconds {
+                report("\(what) is \(text), and may be up to \(Int(Limits.delaySeconds))", value: value, node: node)
+                return nil
+            }
+            return number
         case .headers:
             guard case .mapping(let entries) = document[value].content else {
                 report("\(what) must be a map of texts, found \(document.description(value))", value: value, node: node)
@@ -143,15 +164,18 @@ extension GraphReader {
             }
             var members: [String: JSONValue] = [:]
             for (name, key, value) in readEntries(entries, node: node) {
-                if !HTTPRequestText.isToken(name) {
-                    report(
-                        "\(what): \(quoted(name)) is no name of a header: it must be of letters, digits and dashes", value: key, node: node)
-                }
+                if let fault = HTTPRequestText.fault(ofHeader: name) { report("\(what): \(quoted(name)) \(fault)", value: key, node: node) }
                 if document.scalar(value)?.value == .null {
                     report("\(quoted(name)) in \(what) has no value", value: value, node: node)
                     continue
                 }
-                members[name] = readTextOrSecret(value, as: "\(quoted(name)) in \(what)", scope: scope, node: node)
+                let member = readTextOrSecret(value, as: "\(quoted(name)) in \(what)", scope: scope, node: node)
+                if case .string(let text)? = member, let known = Self.known(text, scope: scope), !HTTPRequestText.isFieldValue(known) {
+                    report(
+                        "\(quoted(name)) in \(what) has a line break or another control character in it; take it out", value: value,
+                        node: node)
+                }
+                members[name] = member
             }
             return .object(members)
         }

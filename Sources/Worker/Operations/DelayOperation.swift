@@ -20,8 +20,8 @@ final class DelayOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Clu
     }
 
     override func run() async throws -> EncodedValue {
-        guard parameters.seconds >= 0, parameters.seconds < 1e9 else {
-            throw OperationFault(.parameters, "`seconds` is \(parameters.seconds): it must be 0 or more")
+        guard parameters.seconds >= 0, parameters.seconds <= Limits.delaySeconds else {
+            throw OperationFault(.parameters, "`seconds` is \(parameters.seconds): it must be from 0 to \(Int(Limits.delaySeconds))")
         }
         let received = try receivedValue?.get() ?? .void
         try await Task.sleep(for: .seconds(parameters.seconds), tolerance: .zero, clock: .continuous)

@@ -39,7 +39,14 @@ final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Host
         let body = parameters.body.map { Data($0.utf8) }
         let sent = try body ?? receivedValue?.get().bytes
         var request = try place.request(method: parameters.method ?? (sent == nil ? "GET" : "POST"), headers: parameters.headers)
-        request.httpBody = sent
+        let isBodiless = HTTPRequestText.bodilessMethods.contains(request.httpMethod ?? "GET")
+        if isBodiless, let body, !body.isEmpty {
+            throw OperationFault(
+                .parameters,
+                "`method` is \(request.httpMethod ?? "GET"), which sends no `body`; write POST or PUT, or leave one of the two out")
+        }
+        // What is only received is not for a request that sends nothing.
+        if !isBodiless { request.httpBody = sent }
         let (answer, response): (Data, URLResponse)
         do {
             (answer, response) = try await Self.session.data(for: request)

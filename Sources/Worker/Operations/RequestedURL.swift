@@ -28,9 +28,8 @@ struct RequestedURL: Sendable {
         }
         request.httpMethod = method.uppercased()
         for (name, value) in headers ?? [:] {
-            guard HTTPRequestText.isToken(name) else {
-                throw OperationFault(
-                    .parameters, "`headers` has the name \(name.debugDescription): it must be of letters, digits and dashes")
+            if let fault = HTTPRequestText.fault(ofHeader: name) {
+                throw OperationFault(.parameters, "`headers`: \(name.debugDescription) \(fault)")
             }
             // Its value may be a secret.
             guard HTTPRequestText.isFieldValue(value) else {

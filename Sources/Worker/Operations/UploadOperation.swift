@@ -23,9 +23,6 @@ final class UploadOperation: AsyncOperation<EncodedValue>, HostedOperation, @unc
     private var directory: String?
     private var redaction = Redaction()
 
-    /// Methods whose requests have no body.
-    private static let bodilessMethods: Set<String> = ["GET", "HEAD"]
-
     init(_ parameters: Parameters) {
         self.parameters = parameters
         super.init()
@@ -39,7 +36,7 @@ final class UploadOperation: AsyncOperation<EncodedValue>, HostedOperation, @unc
     override func run() async throws -> EncodedValue {
         let place = RequestedURL(text: parameters.url, redaction: redaction)
         let request = try place.request(method: parameters.method ?? "POST", headers: parameters.headers)
-        if let method = request.httpMethod, Self.bodilessMethods.contains(method) {
+        if let method = request.httpMethod, HTTPRequestText.bodilessMethods.contains(method) {
             throw OperationFault(.parameters, "`method` is \(method), which sends nothing; write POST or PUT, or use `http`")
         }
         let path = HostPath.resolve(parameters.from, in: directory)
