@@ -109,7 +109,11 @@ import Wire
     @Test func missingValue_isRefusedAtTheStart_andItsSubmissionCanBeGivenUp() async throws {
         let ids = try await makeData()
         let files = FileManager.default.enumerator(atPath: path + "/blobs")?.compactMap { $0 as? String } ?? []
-        for file in files where file.contains("/") { try FileManager.default.removeItem(atPath: path + "/blobs/" + file) }
+        var contents: [String: Data] = [:]
+        for file in files where file.contains("/") {
+            contents[file] = try Data(contentsOf: URL(fileURLWithPath: path + "/blobs/" + file))
+            try FileManager.default.removeItem(atPath: path + "/blobs/" + file)
+        }
         let error = try #require(throws: JournalError.self) {
             try Recovery(CoordinatorConfiguration(dataDirectory: path), logger: TestCoordinator.quiet)
         }
@@ -118,6 +122,14 @@ import Wire
             return
         }
         #expect("\(error)".contains("aop journal give-up"))
+        #expect(try JournalLoss(dataDirectory: path).values.map(\.place) == ["\(ids[0])/a"])
+        #expect(try JournalVerification(dataDirectory: path).givenUp == ["\(ids[0])/a"])
+        #expect(try await known() == [ids[2], ids[1], ids[0]])
+        // Once it was there again it is missed again.
+        for (file, content) in contents { try content.write(to: URL(fileURLWithPath: path + "/blobs/" + file)) }
+        #expect(try await known() == [ids[2], ids[1], ids[0]])
+        for file in contents.keys { try FileManager.default.removeItem(atPath: path + "/blobs/" + file) }
+        #expect(throws: JournalError.self) { try Recovery(CoordinatorConfiguration(dataDirectory: path), logger: TestCoordinator.quiet) }
         _ = try JournalPrune(dataDirectory: path, .submissions([ids[0]]))
         #expect(try await known() == [ids[2], ids[1]])
     }

@@ -113,7 +113,7 @@ extension SystemTests {
             }
         }
 
-        @Test func dataDirectoryThatIsRemoved_endsTheCoordinator_beforeItAcknowledgesMore() async throws {
+        @Test func dataDirectoryThatIsRemoved_endsTheCoordinator() async throws {
             try await ProcessHarness.with { harness in
                 let coordinator = try await harness.startCoordinator()
                 let graph = try harness.write("one.yaml", "group:\n  - {id: a, run: \"true\"}\n")

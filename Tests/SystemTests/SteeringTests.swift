@@ -195,6 +195,8 @@ extension SystemTests {
                 try await eventually("it runs") { FileManager.default.fileExists(atPath: "\(harness.directory)/begun") }
                 let cancelled = try await harness.aop("cancel", "\(id)/g", "--wait")
                 #expect(cancelled.status == 4, "\(cancelled)")
+                let again = try await harness.aop("cancel", "\(id)/g", "--wait")
+                #expect(again.status == 4 && again.text == "\(id)/g: cancelled; it had already ended\n", "\(again)")
                 #expect(try JSON(parsing: try await harness.aop("show", id, "-o", "json").text)["state"] == "running")
                 _ = try harness.write("go", "")
                 _ = try await harness.aop("wait", id)

@@ -125,7 +125,7 @@ private struct DataFiles {
         var configuration = Configuration()
         configuration.label = "aop-backup"
         configuration.readonly = true
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(JournalDatabase.patienceSeconds)
         return try JournalDatabase.reporting(path, "open the file") { try DatabaseQueue(path: path, configuration: configuration) }
     }
 

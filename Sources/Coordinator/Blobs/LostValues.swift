@@ -23,6 +23,19 @@ struct LostValues {
 
     func isGivenUp(_ key: BlobKey) -> Bool { DurableFiles.isThere(path(of: key.digest) + Self.suffix) }
 
+    /// Those that are there again would be missed again.
+    ///
+    /// - Throws: `JournalError.database` when the file that stands for one cannot be removed.
+    func forgetReturned(of scheduler: Scheduler) throws(JournalError) {
+        var failed: (path: String, reason: String)?
+        scheduler.forEachStoredValue { bytes, size, _ in
+            guard let digest = BlobDigest(bytes), isThere(BlobKey(digest: digest, size: size)) else { return }
+            let path = path(of: digest) + Self.suffix
+            if unlink(path) != 0, errno != ENOENT { failed = (path, DataDirectory.reason(errno)) }
+        }
+        if let failed { throw .database(path: failed.path, action: "remove the file", reason: failed.reason) }
+    }
+
     /// Makes a start possible without these, durably.
     ///
     /// - Throws: `BackupError.file`.

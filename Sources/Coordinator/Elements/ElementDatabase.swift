@@ -63,7 +63,9 @@ struct ElementDatabase {
                 }
             }
             try loadSizes()
-        } catch let error as JournalError { throw error } catch {
+        } catch let error as JournalError { throw error } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            throw JournalError.locked(path: path, action: "open the file")
+        } catch {
             throw JournalError.database(
                 path: path, action: "open the spool of partial results (removing this file loses them)", reason: "\(error)")
         }

@@ -70,7 +70,9 @@ struct HistoryDatabase {
                 let rows = try Row.fetchAll(database, sql: "SELECT number, id FROM submission")
                 return Dictionary(uniqueKeysWithValues: rows.map { (SubmissionNumber($0["number"]), $0["id"] as String) })
             }
-        } catch let error as JournalError { throw error } catch {
+        } catch let error as JournalError { throw error } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            throw JournalError.locked(path: path, action: "open the file")
+        } catch {
             throw JournalError.database(
                 path: path, action: "open the history (removing this file loses nothing but what was forgotten already)",
                 reason: "\(error)")

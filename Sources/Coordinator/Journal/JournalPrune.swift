@@ -67,10 +67,8 @@ public struct JournalPrune: Sendable {
         // Also of those that an earlier call forgot and was then interrupted.
         var output = try OutputDatabase(directory)
         let printed = output.submissions.filter(scheduler.isForgotten)
-        try output.forget(printed)
         var elements = try ElementDatabase(directory, totalBytesMax: .max)
         let sent = elements.submissions.filter(scheduler.isForgotten)
-        try elements.forget(sent)
         guard !forgotten.isEmpty || !printed.isEmpty || !sent.isEmpty else {
             (removedValues, removedValueBytes, notCompacted) = (0, 0, nil)
             try database.close()
@@ -82,6 +80,9 @@ public struct JournalPrune: Sendable {
         (removedValues, removedValueBytes) = try Self.remove(before.subtracting(Self.values(of: scheduler)), below: directory.blobsPath)
         notCompacted = database.compact()
         try database.close()
+        // Last: by what is left of them the next call knows that this one was interrupted.
+        try output.forget(printed)
+        try elements.forget(sent)
     }
 
     /// - Returns: where the journal ends then.

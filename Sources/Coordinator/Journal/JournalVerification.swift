@@ -59,8 +59,11 @@ public struct JournalVerification: Sendable {
         let lost = LostValues(root: directory.blobsPath)
         var givenUp: [String] = []
         for (key, place) in found.sorted(by: { $0.value < $1.value }) {
-            guard let problem = StoredValueCheck(root: directory.blobsPath, hashes: hashingValues).problem(with: key) else { continue }
-            if lost.isGivenUp(key) { givenUp.append(place) } else { problems.append("the value of \(place) \(problem)") }
+            if lost.isGivenUp(key), StoredValueCheck(root: directory.blobsPath, hashes: false).problem(with: key) != nil {
+                givenUp.append(place)
+            } else if let problem = StoredValueCheck(root: directory.blobsPath, hashes: hashingValues).problem(with: key) {
+                problems.append("the value of \(place) \(problem)")
+            }
         }
         self.givenUp = givenUp
         // As the next coordinator would begin; nothing of it is kept.

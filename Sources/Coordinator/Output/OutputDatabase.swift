@@ -53,7 +53,9 @@ struct OutputDatabase {
                 }
             }
             try loadSizes()
-        } catch let error as JournalError { throw error } catch {
+        } catch let error as JournalError { throw error } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            throw JournalError.locked(path: path, action: "open the file")
+        } catch {
             throw JournalError.database(
                 path: path, action: "open the spool of output (removing this file loses nothing but output)",
                 reason: "\(error)")

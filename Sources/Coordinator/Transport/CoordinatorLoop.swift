@@ -236,9 +236,9 @@ final class CoordinatorLoop {
                     try step(isSmall: !hasInputs && bytes <= CoordinatorLimits.bytesCommittedAtOnce)
                 }
             }
+            try lookAround()
             release()
             try flush()
-            try lookAround()
             changeWaits.tell(version)
             pauseOrResume()
             return true

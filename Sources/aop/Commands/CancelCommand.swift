@@ -37,8 +37,9 @@ struct CancelCommand: ToolCommand {
                 return .success
             }
             let state = try await waitForEnd(of: accepted.id, console, connection)
+            let remark = accepted.alreadyEnded ? "; it had already ended" : ""
             try await say(
-                console, id: accepted.id, alreadyEnded: accepted.alreadyEnded, state: state.word, text: "\(name): \(state.word)")
+                console, id: accepted.id, alreadyEnded: accepted.alreadyEnded, state: state.word, text: "\(name): \(state.word)\(remark)")
             return state == .cancelled ? .cancelled : .success
         }
     }
