@@ -138,6 +138,8 @@ extension SimulatedExecutor {
         case .success(let page):
             bodies[number]?.reading?.pages.read(page)
             world.put(.bodyReads(self, body: number), at: now + world.random.below((bodies[number]?.reading?.gapMilliseconds ?? 0) + 1))
+        // It was given up long ago, while this executor could not be heard, and all of it has ended: it is about to be stopped.
+        case .failure where bodies[number].map({ world.witness.isForgotten($0.assignment.submission) }) == true: break
         case .failure(let refused): world.violate("\(name) cannot read a stream: \(refused.reason)")
         }
     }
