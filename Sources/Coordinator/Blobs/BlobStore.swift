@@ -52,10 +52,7 @@ struct BlobStore {
     }
 
     /// Whether a file of the value's name and size is there.
-    func contains(_ key: BlobKey) -> Bool {
-        var status = stat()
-        return stat(path(of: key.digest), &status) == 0 && UInt64(status.st_size) == key.size
-    }
+    func contains(_ key: BlobKey) -> Bool { key.isThere(below: root) }
 
     /// A new temporary file.
     ///
@@ -210,8 +207,8 @@ struct BlobStore {
     /// Between two attempts to open a file.
     private static let descriptorPauseMilliseconds: Int32 = 20
 
-    private func folder(of digest: BlobDigest) -> String { root + "/" + digest.hexadecimal.prefix(2) }
-    private func path(of digest: BlobDigest) -> String { folder(of: digest) + "/" + digest.hexadecimal.dropFirst(2) }
+    private func folder(of digest: BlobDigest) -> String { digest.folder(below: root) }
+    private func path(of digest: BlobDigest) -> String { digest.path(below: root) }
 
     /// - Returns: whether it was not there.
     @discardableResult

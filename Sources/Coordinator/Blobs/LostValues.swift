@@ -15,7 +15,7 @@ struct LostValues {
         scheduler.forEachStoredValue { bytes, size, place in
             guard let digest = BlobDigest(bytes) else { return }
             let key = BlobKey(digest: digest, size: size)
-            guard lost[key] == nil, !isThere(key) else { return }
+            guard lost[key] == nil, !key.isThere(below: root) else { return }
             lost[key] = place
         }
         return lost
@@ -25,11 +25,12 @@ struct LostValues {
 
     /// Those that are there again would be missed again.
     ///
+    /// - Parameter lost: what ``find(in:)`` found.
     /// - Throws: `JournalError.database` when the file that stands for one cannot be removed.
-    func forgetReturned(of scheduler: Scheduler) throws(JournalError) {
+    func forgetReturned(of scheduler: Scheduler, but lost: [BlobKey: String]) throws(JournalError) {
         var failed: (path: String, reason: String)?
         scheduler.forEachStoredValue { bytes, size, _ in
-            guard let digest = BlobDigest(bytes), isThere(BlobKey(digest: digest, size: size)) else { return }
+            guard let digest = BlobDigest(bytes), lost[BlobKey(digest: digest, size: size)] == nil else { return }
             let path = path(of: digest) + Self.suffix
             if unlink(path) != 0, errno != ENOENT { failed = (path, DataDirectory.reason(errno)) }
         }
@@ -42,7 +43,7 @@ struct LostValues {
     func giveUp(_ keys: some Sequence<BlobKey>) throws(BackupError) {
         var folders: Set<String> = []
         for key in keys {
-            let (folder, path) = (folder(of: key.digest), path(of: key.digest))
+            let (folder, path) = (key.digest.folder(below: root), path(of: key.digest))
             try DurableFiles.makeDirectory(folder)
             folders.insert(folder)
             let descriptor = open(path + Self.suffix, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -53,11 +54,5 @@ struct LostValues {
         try DurableFiles.sync(directory: root)
     }
 
-    private func isThere(_ key: BlobKey) -> Bool {
-        var status = stat()
-        return stat(path(of: key.digest), &status) == 0 && UInt64(status.st_size) == key.size
-    }
-
-    private func folder(of digest: BlobDigest) -> String { "\(root)/\(digest.hexadecimal.prefix(2))" }
-    private func path(of digest: BlobDigest) -> String { "\(folder(of: digest))/\(digest.hexadecimal.dropFirst(2))" }
+    private func path(of digest: BlobDigest) -> String { digest.path(below: root) }
 }

@@ -127,8 +127,7 @@ public struct JournalPrune: Sendable {
     private static func remove(_ digests: Set<BlobDigest>, below root: String) throws(BlobStoreError) -> (Int, UInt64) {
         var (count, bytes) = (0, UInt64(0))
         for digest in digests {
-            let name = digest.hexadecimal
-            let path = "\(root)/\(name.prefix(2))/\(name.dropFirst(2))"
+            let path = digest.path(below: root)
             guard unlink(path + LostValues.suffix) == 0 || errno == ENOENT else {
                 throw BlobStoreError(path: path + LostValues.suffix, action: "remove", reason: DataDirectory.reason(errno))
             }

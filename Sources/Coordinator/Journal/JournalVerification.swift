@@ -59,7 +59,7 @@ public struct JournalVerification: Sendable {
         let lost = LostValues(root: directory.blobsPath)
         var givenUp: [String] = []
         for (key, place) in found.sorted(by: { $0.value < $1.value }) {
-            if lost.isGivenUp(key), StoredValueCheck(root: directory.blobsPath, hashes: false).problem(with: key) != nil {
+            if lost.isGivenUp(key), !key.isThere(below: directory.blobsPath) {
                 givenUp.append(place)
             } else if let problem = StoredValueCheck(root: directory.blobsPath, hashes: hashingValues).problem(with: key) {
                 problems.append("the value of \(place) \(problem)")
@@ -81,8 +81,7 @@ private struct StoredValueCheck {
 
     /// In words, after "the value of …"; nil: it is.
     func problem(with key: BlobKey) -> String? {
-        let name = key.digest.hexadecimal
-        let path = "\(root)/\(name.prefix(2))/\(name.dropFirst(2))"
+        let path = key.digest.path(below: root)
         var status = stat()
         guard stat(path, &status) == 0 else { return "is missing: \(path)" }
         guard UInt64(status.st_size) == key.size else { return "has \(status.st_size) bytes instead of \(key.size): \(path)" }

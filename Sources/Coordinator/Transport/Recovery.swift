@@ -114,7 +114,7 @@ struct Recovery {
         let lost = values.find(in: scheduler)
         let missing = lost.filter { !values.isGivenUp($0.key) }
         guard let place = missing.values.min() else {
-            try values.forgetReturned(of: scheduler)
+            try values.forgetReturned(of: scheduler, but: lost)
             if !lost.isEmpty {
                 logger.warning(
                     "\(lost.count) large value(s) that were given up are missing: what needs one fails; `aop journal verify` lists them")
