@@ -66,6 +66,9 @@ test: dependencies  ## build and run every test
 	$(SWIFT) build -c release --product aop
 	scripts/check-release.sh
 	scripts/check-instructions.sh
+	# More seeds than the tests have, which are not optimised.
+	$(SWIFT) build -c release --product aop-sim
+	.build/release/aop-sim --complete --runs 1500
 
 .PHONY: check-release
 check-release: build  ## what only a release build shows: no method that the optimiser emptied, and the tour; `make test` ends with it

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The manual pages and the completions of a binary: that they can be made, that the pages are sound and name all that the help names,
-# and that each shell completes with them. What is not installed (mandoc, groff, zsh, fish) is said and left out.
+# and that each shell completes with them; and that the tour knows each command. What is not installed (mandoc, groff, zsh, fish) is said and left out.
 #
 #   check-manuals.sh BINARY
 set -euo pipefail
@@ -9,6 +9,8 @@ cd "$(dirname "$0")/.."
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 fail() { echo "check-manuals: $*" >&2; exit 1; }
+# Each command has its place in the tour, which runs much later.
+python3 scripts/tour/whole.py "$binary" docs/tour.md || fail "scripts/tour/tour.py lacks a command"
 scripts/install-manuals.sh "$binary" "$files"
 manuals=$files/share/man/man1
 gunzip "$manuals"/*.gz

@@ -12,11 +12,11 @@ import Wire
 /// Random graphs that are written to graph files, read again, submitted as `aop submit` does and run on clusters in memory, each judged
 /// by the reference.
 ///
-/// `AOP_CONFORMANCE_GRAPHS` says how many (200 if it is not set), `AOP_CONFORMANCE_SEED` the first seed.
+/// `AOP_CONFORMANCE_GRAPHS` says how many (70 if it is not set), `AOP_CONFORMANCE_SEED` the first seed.
 @Suite struct FileModelTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let first = environment["AOP_CONFORMANCE_SEED"].flatMap(UInt64.init) ?? 1
-    private static let count = environment["AOP_CONFORMANCE_GRAPHS"].flatMap(UInt64.init) ?? 200
+    private static let count = environment["AOP_CONFORMANCE_GRAPHS"].flatMap(UInt64.init) ?? 70
 
     @Test func randomFiles_doNothingThatTheModelForbids() async throws {
         for seed in Self.first..<Self.first + Self.count where try await !Self.run(seed, faults: []) { break }

@@ -11,11 +11,11 @@ import Wire
 /// Random graphs as graph files: what is read from a file is the graph that the same operations make in Swift.
 ///
 ///
-/// `AOP_CONFORMANCE_GRAPHS` says how many (300 if it is not set), `AOP_CONFORMANCE_SEED` the first seed.
+/// `AOP_CONFORMANCE_GRAPHS` says how many (100 if it is not set), `AOP_CONFORMANCE_SEED` the first seed.
 @Suite struct GraphFilesTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let first = environment["AOP_CONFORMANCE_SEED"].flatMap(UInt64.init) ?? 1
-    private static let count = environment["AOP_CONFORMANCE_GRAPHS"].flatMap(UInt64.init) ?? 300
+    private static let count = environment["AOP_CONFORMANCE_GRAPHS"].flatMap(UInt64.init) ?? 100
 
     /// What a file can say, and Swift says alike.
     private static let features: GraphGenerator.Features = [

@@ -8,12 +8,12 @@ import Testing
 
 /// Random graphs on clusters in memory, each judged by the reference.
 ///
-/// `AOP_CONFORMANCE_GRAPHS` says how many (300 if it is not set), `AOP_CONFORMANCE_SEED` the first seed, `AOP_CONFORMANCE_FEATURES` (a
+/// `AOP_CONFORMANCE_GRAPHS` says how many (100 if it is not set), `AOP_CONFORMANCE_SEED` the first seed, `AOP_CONFORMANCE_FEATURES` (a
 /// number: their sum) what they may have besides.
 @Suite struct ModelTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let first = environment["AOP_CONFORMANCE_SEED"].flatMap(UInt64.init) ?? 1
-    private static let count = environment["AOP_CONFORMANCE_GRAPHS"].flatMap(UInt64.init) ?? 300
+    private static let count = environment["AOP_CONFORMANCE_GRAPHS"].flatMap(UInt64.init) ?? 100
 
     @Test func randomGraphs_doNothingThatTheModelForbids() async throws {
         for seed in Self.first..<Self.first + Self.count where try await !Self.run(seed, faults: []) { break }

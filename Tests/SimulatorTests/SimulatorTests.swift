@@ -5,7 +5,7 @@ import Testing
 /// Whole clusters in virtual time. `AOP_SIMULATION_SEEDS` says how many seeds each of the eight parts takes; builds without optimisation
 /// are slow, `make soak` is for many.
 @Suite struct SimulatorTests {
-    private static let seeds = ProcessInfo.processInfo.environment["AOP_SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 250
+    private static let seeds = ProcessInfo.processInfo.environment["AOP_SIMULATION_SEEDS"].flatMap { UInt64($0) } ?? 50
     private static let parts: UInt64 = 8
 
     @Test(arguments: 0..<parts) func seeds_breakNoPromise(part: UInt64) {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// A simulation that finds nothing may be blind: each of these has to be found. What needs thousands of seeds is left to
+    /// A simulation that finds nothing may be blind: each of these has to be found. What needs many seeds is left to
     /// `make soak`.
     @Test(arguments: PlantedDefect.allCases.filter { $0.seedsMax <= 1_000 }) func plantedDefect_isFound(
         _ defect: PlantedDefect

@@ -489,6 +489,8 @@ A backup is made while the coordinator runs; all of it is read again before it g
     tour.check(coordinator.wait(timeout=30) == 0, "SIGTERM ends the coordinator with 0")
     tour.say("Is the journal whole, after a `kill -9` in the middle of everything?")
     tour.run("aop journal verify --values", says=["everything holds", "4 submissions, 0 of them unfinished"])
+    tour.say("Had files of large values been lost, it would be said there, and these values could be given up:")
+    tour.run("aop journal give-up --dry-run", says="no large value is missing")
     tour.say("All that was ever decided can be had by programs, a fact a line; the last one is:")
     tour.run("aop journal export | tail -n 1", says='"fact"')
     tour.say("The flight recorder was on, so everything that the scheduler was told can be told to another one, and the decisions compared:")

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 
 def commands(aop):
@@ -27,7 +29,7 @@ def missing_commands(aop, shown):
     places = {words[:length] for words in found for length in range(len(words) + 1)}
     used = set()
     for line in shown:
-        for call in re.finditer(r"\baop((?: [a-z]+)+)", line):
+        for call in re.finditer(r"\baop((?: [a-z][a-z-]*)+)", line):
             words = ()
             for word in call[1].split():
                 if words + (word,) not in places:
@@ -46,3 +48,12 @@ def missing_screens(page, places):
         return re.sub("#/s/[^/]+/", "#/s/…/", place.removeprefix("/") or "#/")
 
     return sorted({part(link) for link in links} - {part(place) for place in places})
+
+
+if __name__ == "__main__":
+    # Of a document that is there, without a run: whole.py AOP DOCUMENT
+    with open(sys.argv[2], encoding="utf-8") as document:
+        lines = [line for line in document if line.startswith(("$", "#"))]
+    missing = missing_commands(lambda flag: subprocess.run([sys.argv[1], flag], capture_output=True, text=True, check=True).stdout, lines)
+    if missing:
+        sys.exit(f"these commands are not in {sys.argv[2]}: {', '.join(missing)}")
