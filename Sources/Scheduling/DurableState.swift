@@ -19,6 +19,8 @@ struct DurableState {
     }
 
     var epoch: UInt32 = 0
+    /// Of the last start that came long after the one before; see `ClockDoubt`.
+    var lateEpoch: UInt32 = 0
     var sequence = JournalSequence.none
     var submissions = SubmissionTable()
     var workers: [WorkerRecord] = []
@@ -70,6 +72,7 @@ struct DurableState {
         switch fact {
         case .epochStarted(let epoch, _, _):
             guard epoch > self.epoch else { throw FactMismatch("epoch \(epoch) does not rise above \(self.epoch)") }
+            if ClockDoubt.isLate(epoch, after: self.epoch) { lateEpoch = epoch }
             self.epoch = epoch
         case .typesRegistered(let names):
             knownTypes.formUnion(names)

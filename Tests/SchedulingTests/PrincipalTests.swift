@@ -136,9 +136,8 @@ import Testing
         let place = try #require(sections[0].firstRange(of: key))
         var second = sections[0]
         second.removeSubrange(place.lowerBound..<place.lowerBound + 4)
-        second[0] = 2
         var restored = Scheduler(cluster.configuration)
-        for section in [second] + sections.dropFirst() { try restored.restore(section: section[...]) }
+        for section in [second.ofLayout(2)] + sections.dropFirst() { try restored.restore(section: section[...]) }
         var again: [[UInt8]] = []
         restored.writeSnapshot { again.append($0) }
         #expect(again == sections)

@@ -124,6 +124,25 @@ import Testing
         #expect(ids(&cluster) == [])
     }
 
+    /// A start soon after one that is doubted says nothing of the clock.
+    @Test func startSoonAfterOneThatIsDoubted_isDoubtedAsLong() throws {
+        var configuration = Self.configuration
+        configuration.retentionMilliseconds = 10 * 3_600_000
+        var cluster = FakeCluster(configuration)
+        cluster.attach(1, slots: 4)
+        let id = cluster.submit(graph("a"), key: "1") ?? "none"
+        cluster.end("a")
+        cluster.stepWallClock(365 * 86_400_000)
+        for _ in 0..<2 {
+            try cluster.restart(after: 600_000)
+            cluster.advance(1_000_000)
+            #expect(ids(&cluster) == [id], "nothing is forgotten for an hour, however often it starts")
+        }
+        try cluster.restart(after: 600_000)
+        cluster.advance(500_000)
+        #expect(ids(&cluster) == [], "nor is it longer for that")
+    }
+
     /// Entries in lines and timers are left where they are when a unit is stopped.
     @Test func whatIsLeftInLinesAndTimers_ofWhatIsForgotten_doesNothing() {
         var cluster = FakeCluster(Self.configuration)
@@ -168,14 +187,13 @@ import Testing
         for fact in cluster.journal { try scheduler.restore(fact) }
         var sections: [[UInt8]] = []
         scheduler.writeSnapshot { sections.append($0) }
-        // Numbers of seven bits each: layout, sequence, epoch, how many there were, how many follow.
+        // Numbers of seven bits each: layout, sequence, epoch, that of the last late start, how many there were, how many follow.
         let ends = sections[0].indices.filter { sections[0][$0] < 0x80 }
-        #expect(sections[0][...ends[0]] == [8] && sections[0][ends[4]] == 2)
+        #expect(sections[0][...ends[0]] == [9] && sections[0][ends[5]] == 2)
         var first = sections[0]
-        first.removeSubrange(ends[3] + 1...ends[4])
-        first[0] = 1
+        first.removeSubrange(ends[4] + 1...ends[5])
         var restored = Scheduler(Self.configuration)
-        for section in [first] + sections.dropFirst() { try restored.restore(section: section[...]) }
+        for section in [first.ofLayout(1)] + sections.dropFirst() { try restored.restore(section: section[...]) }
         #expect(restored.hasWholeSnapshot)
         var again: [[UInt8]] = []
         restored.writeSnapshot { again.append($0) }

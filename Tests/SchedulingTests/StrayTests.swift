@@ -284,7 +284,7 @@ struct StrayTests {
         scheduler.writeSnapshot { sections.append($0) }
         // Without the list of attempts that may go on, and without a trace; both are empty.
         var fourth = sections.map { $0 }
-        fourth[0][0] = 4
+        fourth[0] = fourth[0].ofLayout(4)
         for _ in 0..<2 { #expect(fourth[1].removeLast() == 0) }
         var restored = Scheduler(cluster.configuration)
         for section in fourth { try restored.restore(section: section[...]) }

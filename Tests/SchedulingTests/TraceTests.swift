@@ -121,7 +121,7 @@ import Testing
         scheduler.writeSnapshot { sections.append($0) }
         // Without the list of the trace's fields, which is empty.
         var fifth = sections.map { $0 }
-        fifth[0][0] = 5
+        fifth[0] = fifth[0].ofLayout(5)
         #expect(fifth[1].removeLast() == 0)
         var restored = Scheduler(cluster.configuration)
         for section in fifth { try restored.restore(section: section[...]) }

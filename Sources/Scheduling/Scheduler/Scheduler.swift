@@ -137,11 +137,11 @@ public struct Scheduler {
     /// Begins a new epoch after the journal was folded. Its facts must be durable before anybody can connect.
     public mutating func start(at now: Instant, incarnation: Incarnation, into outputs: inout Outputs) {
         self.now = now
-        clockDoubt.start(at: now, after: durable.epoch)
         identifiers = SplitMix64(seed: incarnation.rawValue)
         attemptCounter = 0
         let seconds = UInt32(clamping: max(now.wall / 1_000, 0))
         emit(.epochStarted(epoch: max(durable.epoch + 1, seconds), incarnation: incarnation, at: now.wall), &outputs)
+        clockDoubt.start(at: now, since: durable.lateEpoch)
         workerLog.begin(epoch: durable.epoch)
         rebuildVolatileState()
         finishStep(&outputs)

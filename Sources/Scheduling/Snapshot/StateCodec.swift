@@ -3,7 +3,7 @@
 /// Equal states have equal bytes, whatever process wrote them. Volatile parts (what runs, who is connected) are in none of it.
 extension DurableState {
     /// Of the layout of these bytes. Numbers are never given another meaning; this version reads all that are lower.
-    static let codecVersion: UInt64 = 8
+    static let codecVersion: UInt64 = 9
 
     /// - Parameter submissions: how many sections follow.
     func sharedSection(submissions count: Int) -> [UInt8] {
@@ -11,6 +11,7 @@ extension DurableState {
         writer.write(Self.codecVersion)
         writer.write(sequence.rawValue)
         writer.write(UInt64(epoch))
+        writer.write(UInt64(lateEpoch))
         writer.write(count: submissions.total)
         writer.write(count: count)
         writer.write(list: workers) { writer, worker in
@@ -47,6 +48,8 @@ extension DurableState {
         }
         sequence = JournalSequence(try reader.unsigned())
         epoch = try reader.epoch()
+        // Before layout 9 it was not known: the next start is doubted.
+        lateEpoch = version >= 9 ? try reader.epoch() : epoch
         let total = try reader.index()
         submissions = SubmissionTable(total: total)
         // What was forgotten has no section since layout 2.

@@ -1,8 +1,8 @@
 /// For how long the wall clock is not believed when it says that something is to be forgotten: that cannot be taken back, and a clock that
 /// was set wrong is set right, by somebody who has noticed or by the time service.
 ///
-/// It is doubted when it goes ahead of boot time, and at a start long after the one before: what was between the two is not known. A coordinator
-/// that is started again and again goes on forgetting.
+/// It is doubted when it goes ahead of boot time, and from a start long after the one before: what was between the two is not known. Starts soon
+/// after that one neither end the doubt nor make it longer: a coordinator that is started again and again goes on forgetting.
 struct ClockDoubt {
     /// So much it may go ahead at once: what a time service corrects.
     static let leapMilliseconds: Int64 = 60_000
@@ -12,9 +12,15 @@ struct ClockDoubt {
     /// Boot time.
     private var began = Int64.min
 
-    /// - Parameter epoch: of the coordinator before: seconds since 1970, at its start.
-    mutating func start(at now: Instant, after epoch: UInt32) {
-        if now.wall - Int64(epoch) * 1_000 > Self.doubtMilliseconds { began = now.boot }
+    /// Whether nothing is known of the clock between the starts of two coordinators: seconds since 1970.
+    static func isLate(_ epoch: UInt32, after last: UInt32) -> Bool {
+        Int64(epoch) - Int64(last) > doubtMilliseconds / 1_000
+    }
+
+    /// - Parameter epoch: of the last start that was late: this one, or one before that may be doubted still.
+    mutating func start(at now: Instant, since epoch: UInt32) {
+        let since = max(0, now.wall - Int64(epoch) * 1_000)
+        if since <= Self.doubtMilliseconds { began = now.boot - since }
     }
 
     mutating func advance(from before: Instant, to now: Instant) {
