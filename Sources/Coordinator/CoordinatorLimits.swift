@@ -31,6 +31,8 @@ enum CoordinatorLimits {
     static let factsInFlight = 400_000
     /// Bytes of output that wait to be stored; from here on nothing is read from peers until the spool has caught up.
     static let outputInFlightBytes = 64 << 20
+    /// Bytes of a flight recording that wait to be written; where there are more, the recording ends.
+    static let recordingInFlightBytes = 64 << 20
     /// Milliseconds after which a peer that could take no more is tried again.
     static let retrySendMilliseconds: Int64 = 5
     /// Requests of one client that wait for their answer; more are answered `busy`.

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Scheduling
 import Testing
 import Wire
@@ -80,6 +81,22 @@ import Wire
         #expect(throws: RecordingError.self) { try JournalReplay(recording: recording) }
         try Data("nonsense, and more of it, so that there is a row".utf8).write(to: URL(fileURLWithPath: recording))
         #expect(throws: RecordingError.self) { try JournalReplay(recording: recording) }
+    }
+
+    @Test func diskThatIsTooSlow_endsTheRecording() throws {
+        let directory = try DataDirectory(path: path)
+        let recorder = try FlightRecorder(
+            in: directory, epoch: 1, configuration: .init(), sections: [], bytesMax: 64 << 20, inFlightMax: 0, logger: Logger(label: "test")
+        )
+        for _ in 0..<2 { recorder.step([], at: Instant(boot: 0, wall: 0), Outputs(), sequence: .none) }
+        recorder.close()
+        let recording = try #require(JournalReplay.recordings(in: path).first)
+        var rows: [Recording.Row] = []
+        try Recording.read([UInt8](try Data(contentsOf: URL(fileURLWithPath: recording)))) { rows.append($0) }
+        guard rows.count == 2, case .configuration = rows[0], case .full = rows[1] else {
+            Issue.record("\(rows)")
+            return
+        }
     }
 
     @Test func recordings_takeNoMoreThanTheirLimit() async throws {

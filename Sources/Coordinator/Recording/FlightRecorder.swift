@@ -1,29 +1,41 @@
 import Foundation
 import Logging
 import Scheduling
+import Synchronization
 import Wire
 
 /// Records what a scheduler is told, with the readings of both clocks, and a digest of what it decides, for `JournalReplay`.
 ///
 /// Each start of a coordinator has a file of its own below `flight/`; together they take at most the limit: the oldest go when a new one begins, and a recording
-/// that reaches it ends there. What cannot be written is logged and ends the recording: no work depends on it.
+/// that reaches it ends there. What cannot be written, or not as fast as it comes, is logged and ends the recording: no work depends on it.
 final class FlightRecorder {
     private enum Job: Sendable {
         case row([UInt8])
+        /// The disk was too slow.
+        case end
     }
 
     private let jobs = WorkQueue<Job>()
     private let thread: OSThread
+    /// Of rows that wait to be written.
+    private let bytesInFlight: BytesInFlight
+    private let inFlightMax: Int
+    private var hasEnded = false
+
+    private final class BytesInFlight: Sendable {
+        let count = Atomic(0)
+    }
 
     /// Begins a recording: the rows of the state that is begun with, which is behind the journal and has not been started.
     ///
     /// - Parameters:
     ///   - sections: of a snapshot.
     ///   - bytesMax: of all recordings together.
+    ///   - inFlightMax: bytes of rows that wait to be written; where there are more, the recording ends.
     /// - Throws: `DataDirectoryError`, `ThreadError`: the directory cannot be used.
     init(
         in directory: DataDirectory, epoch: UInt32, configuration: Scheduler.Configuration, sections: [[UInt8]], bytesMax: Int64,
-        logger: Logger
+        inFlightMax: Int = CoordinatorLimits.recordingInFlightBytes, logger: Logger
     ) throws {
         let folder = Recording.folder(in: directory.path)
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
@@ -33,11 +45,23 @@ final class FlightRecorder {
         let path = "\(folder)/\(epoch).flight"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DataDirectoryError.notWritable(path: path, reason: DataDirectory.reason(errno)) }
+        var begun = FlightWriter(descriptor: descriptor, path: path, bytesMax: bytesMax, logger: logger)
+        begun.write(Recording.encode(.configuration(configuration.recorded)))
+        for section in sections { begun.write(Recording.encode(.section(section))) }
+        self.inFlightMax = inFlightMax
+        bytesInFlight = BytesInFlight()
         do throws(ThreadError) {
-            thread = try OSThread(name: "aop-flight") { [jobs] in
-                var writer = FlightWriter(descriptor: descriptor, path: path, bytesMax: bytesMax, logger: logger)
+            thread = try OSThread(name: "aop-flight") { [jobs, bytesInFlight, begun] in
+                var writer = begun
                 while case .jobs(let list) = jobs.take() {
-                    for case .row(let row) in list { writer.write(row) }
+                    for job in list {
+                        switch job {
+                        case .row(let row):
+                            writer.write(row)
+                            bytesInFlight.count.subtract(row.count, ordering: .relaxed)
+                        case .end: writer.end(because: "the disk is slower than what is recorded")
+                        }
+                    }
                 }
                 Foundation.close(descriptor)
             }
@@ -45,11 +69,18 @@ final class FlightRecorder {
             Foundation.close(descriptor)
             throw error
         }
-        post(.configuration(configuration.recorded))
-        for section in sections { post(.section(section)) }
     }
 
-    private func post(_ row: Recording.Row) { jobs.post(.row(Recording.encode(row))) }
+    private func post(_ row: Recording.Row) {
+        guard !hasEnded else { return }
+        let bytes = Recording.encode(row)
+        guard bytesInFlight.count.add(bytes.count, ordering: .relaxed).newValue <= inFlightMax else {
+            hasEnded = true
+            jobs.post(.end)
+            return
+        }
+        jobs.post(.row(bytes))
+    }
 
     func start(at now: Instant, incarnation: Incarnation, _ outputs: Outputs, sequence: JournalSequence) {
         post(.start(now, incarnation: incarnation.rawValue, Recording.Decisions(outputs, sequence: sequence)))
@@ -86,7 +117,7 @@ final class FlightRecorder {
 }
 
 /// What the recorder's thread does.
-private struct FlightWriter {
+private struct FlightWriter: Sendable {
     let descriptor: Int32
     let path: String
     /// Of this file: half of all.
@@ -102,12 +133,16 @@ private struct FlightWriter {
     mutating func write(_ row: [UInt8]) {
         guard !hasEnded else { return }
         guard bytes + Int64(row.count) <= bytesMax else {
-            logger.notice("the flight recording \(path) has \(bytes) bytes and ends here (--flight-recorder)")
-            put(Recording.encode(.full))
-            hasEnded = true
-            return
+            return end(because: "it has \(bytes) bytes (--flight-recorder)")
         }
         put(row)
+    }
+
+    mutating func end(because reason: String) {
+        guard !hasEnded else { return }
+        logger.notice("the flight recording \(path) ends here: \(reason)")
+        put(Recording.encode(.full))
+        hasEnded = true
     }
 
     private mutating func put(_ row: [UInt8]) {
