@@ -134,6 +134,44 @@ private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer
         #expect(try await submissions(in: temporary.path + "/new") == before)
     }
 
+    /// What a killed coordinator leaves is in SQLite's log, for the most part.
+    @Test func directoryOfAKilledCoordinator_isPutInPlace_withAllOfIt() async throws {
+        let (data, copy) = (data, temporary.path + "/copy")
+        let before = try await TestCoordinator.run(in: data) { coordinator in
+            let (worker, client) = try attach(to: coordinator)
+            defer {
+                worker.close()
+                client.close()
+            }
+            let ids = try (0..<2).map { _ in try submit("a", client) }.sorted()
+            try FileManager.default.copyItem(atPath: data, toPath: copy)
+            return ids
+        }
+        for name in ["journal.sqlite-wal", "journal.acknowledged"] {
+            #expect(try Data(contentsOf: URL(fileURLWithPath: "\(copy)/\(name)")).count > 0)
+        }
+        let restored = try JournalRestore(from: copy, into: temporary.path + "/new")
+        #expect(restored.verification.submissions == 2)
+        #expect(try await submissions(in: temporary.path + "/new") == before)
+        // Without the witness nobody would say that something is missing.
+        try FileManager.default.removeItem(atPath: copy + "/journal.acknowledged")
+        let again = try JournalRestore(from: copy, into: temporary.path + "/new")
+        #expect(try await submissions(in: temporary.path + "/new") == before)
+        _ = try JournalRestore(from: try #require(again.replaced), into: temporary.path + "/new")
+        #expect(try await submissions(in: temporary.path + "/new") == before)
+    }
+
+    @Test func history_isTakenOverWhereThereIsNone_andKeptWhereItIs() async throws {
+        _ = try await makeData()
+        _ = try JournalBackup(of: data, to: backup)
+        let (new, marker) = (temporary.path + "/new", Array("another one's".utf8))
+        _ = try JournalRestore(from: backup, into: new)
+        #expect(try names(new).contains("history.sqlite"))
+        try Data(marker).write(to: URL(fileURLWithPath: new + "/history.sqlite"))
+        _ = try JournalRestore(from: backup, into: new)
+        #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: new + "/history.sqlite"))) == marker)
+    }
+
     /// Wherever it was interrupted, nothing starts on the directory until it was repeated, and nothing is lost.
     @Test func interruptedRestore_isRefusedByTheCoordinator_andRepeated() async throws {
         let before = try await makeData()

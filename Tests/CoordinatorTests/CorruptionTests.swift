@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Scheduling
 import Testing
 
@@ -59,6 +60,29 @@ import Testing
         #expect(error == .lostRecords(path: temporary.path + "/copy/journal.sqlite", acknowledged: 5, found: 4))
         #expect("\(error)".contains("it ends at fact 4, and 5 were acknowledged") && "\(error)".contains("put a backup of it in its place"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: log)) == content, "it may be looked at again")
+    }
+
+    /// It can be read only when it has been brought to the newest schema.
+    @Test func journalOfAnEarlierSchema_thatLostItsEnd_isRefused() throws {
+        do {
+            let (database, _) = try makeDatabase()
+            var end = JournalEnd.empty
+            for index in 0..<3 { end = try database.commit([batch(Facts.types(index..<index + 1), after: end)], after: end) }
+            try database.close()
+        }
+        let path = temporary.path + "/data/journal.sqlite"
+        let queue = try DatabaseQueue(path: path)
+        try queue.write {
+            try $0.execute(
+                sql: """
+                    DROP TABLE snapshots; DROP TABLE snapshot_parts; DELETE FROM schema_versions WHERE number > 1;
+                    DELETE FROM journal WHERE first = 3
+                    """)
+        }
+        try queue.close()
+        #expect(throws: JournalError.lostRecords(path: path, acknowledged: 3, found: 2)) {
+            try Recovery(configuration(), logger: TestCoordinator.quiet)
+        }
     }
 
     @Test func emptyFileInPlaceOfAJournal_isRefused() throws {

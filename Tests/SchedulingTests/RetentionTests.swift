@@ -143,6 +143,18 @@ import Testing
         #expect(ids(&cluster) == [], "nor is it longer for that")
     }
 
+    /// Epochs are taken from the clock, and there are only so many.
+    @Test func startWithAClockInTheFarFuture_canBeFollowedByOthers() throws {
+        var cluster = cluster()
+        let id = cluster.submit(graph("a"), key: "1") ?? "none"
+        cluster.stepWallClock(200 * 365 * 86_400_000)
+        try cluster.restart()
+        cluster.stepWallClock(-200 * 365 * 86_400_000)
+        for _ in 0..<2 { try cluster.restart() }
+        cluster.reattach(1, slots: 4)
+        #expect(ids(&cluster) == [id])
+    }
+
     /// Entries in lines and timers are left where they are when a unit is stopped.
     @Test func whatIsLeftInLinesAndTimers_ofWhatIsForgotten_doesNothing() {
         var cluster = FakeCluster(Self.configuration)

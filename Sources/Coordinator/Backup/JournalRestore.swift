@@ -13,14 +13,18 @@ public struct JournalRestore: Sendable {
     /// In a data directory: the backup is being put in its place, and the coordinator must not start.
     static func marker(in dataDirectory: String) -> String { dataDirectory + "/restoring" }
 
-    private static let files = ["elements.sqlite", "output.sqlite", "blobs", "journal.acknowledged", "journal.sqlite"]
+    private static let databases = ["elements.sqlite", "output.sqlite", "journal.sqlite"]
+    /// What has become of submissions: kept where it is, and taken over where there is none.
+    private static let history = "history.sqlite"
+    private static let others = ["blobs", "journal.acknowledged"]
+    /// A database whose coordinator was killed is in both of the first.
     private static let companions = ["", "-wal", "-shm"]
 
     /// Reads all of the backup, copies it, and then exchanges the files. One that was interrupted is repeated by another call; until then
     /// no coordinator starts on the directory.
     ///
     /// - Parameters:
-    ///   - backup: stays as it is.
+    ///   - backup: stays as it is. Any data directory on which no coordinator runs: also a copy that was made after one was killed.
     ///   - dataDirectory: made where it is missing. No coordinator runs on it.
     ///   - date: names the directory with what was there.
     /// - Throws: `BackupError`, `DataDirectoryError`, `JournalError`. Unless it failed while files were exchanged, nothing is changed.
@@ -32,25 +36,43 @@ public struct JournalRestore: Sendable {
         guard backup != target, !"\(target)/".hasPrefix("\(backup)/"), !"\(backup)/".hasPrefix(Self.marker(in: target) + "/") else {
             throw BackupError.overlapping(backup: backup, dataDirectory: target)
         }
+        guard !DurableFiles.isThere(Self.marker(in: backup)) else { throw DataDirectoryError.restoring(path: backup) }
         let directory = try DataDirectory(path: target)
         verification = try JournalVerification(dataDirectory: backup, hashingValues: true)
         guard verification.problems.isEmpty else { throw BackupError.notWhole(path: backup, problems: verification.problems) }
-        replaced = try withExtendedLifetime(directory) { try Self.exchange(backup, target, date) }
+        let facts = verification.facts
+        replaced = try withExtendedLifetime(directory) {
+            let staging = target + "/restoring.new"
+            try DurableFiles.remove(staging)
+            try Self.stage(backup, in: staging)
+            // What is put in the place is what was read, and not what somebody has made of it meanwhile.
+            let staged = try JournalVerification(dataDirectory: staging)
+            guard staged.problems.isEmpty, staged.facts == facts else {
+                throw BackupError.notWhole(
+                    path: backup, problems: staged.problems.isEmpty ? ["its copy has \(staged.facts) of \(facts) facts"] : staged.problems)
+            }
+            return try Self.exchange(staging, target, date)
+        }
     }
 
-    private static func exchange(_ backup: String, _ target: String, _ date: Date) throws(BackupError) -> String? {
-        let staging = target + "/restoring.new"
-        try DurableFiles.remove(staging)
+    private static func stage(_ backup: String, in staging: String) throws(BackupError) {
         try DurableFiles.makeDirectory(staging)
-        for file in files where file != "blobs" { try DurableFiles.copy("\(backup)/\(file)", to: "\(staging)/\(file)") }
+        for file in databases + [history] {
+            for ending in ["", "-wal"] { try DurableFiles.copy("\(backup)/\(file + ending)", to: "\(staging)/\(file + ending)") }
+        }
+        try DurableFiles.copy("\(backup)/journal.acknowledged", to: "\(staging)/journal.acknowledged")
         try DurableFiles.copyValues(from: backup + "/blobs", to: staging + "/blobs")
         try DurableFiles.sync(directory: staging)
+    }
+
+    private static func exchange(_ staging: String, _ target: String, _ date: Date) throws(BackupError) -> String? {
         // From here on no coordinator starts until all is done.
         let marker = marker(in: target)
         try DurableFiles.makeDirectory(marker)
         try DurableFiles.sync(directory: target)
         let replaced = try setAside(in: target, date)
-        for file in files where DurableFiles.isThere("\(staging)/\(file)") {
+        let files = DurableFiles.isThere("\(target)/\(history)") ? databases : databases + [history]
+        for file in others + withCompanions(files) where DurableFiles.isThere("\(staging)/\(file)") {
             try DurableFiles.rename("\(staging)/\(file)", to: "\(target)/\(file)")
         }
         try DurableFiles.sync(directory: target)
@@ -60,8 +82,10 @@ public struct JournalRestore: Sendable {
         return replaced
     }
 
+    private static func withCompanions(_ files: [String]) -> [String] { files.flatMap { file in companions.map { file + $0 } } }
+
     private static func setAside(in target: String, _ date: Date) throws(BackupError) -> String? {
-        let present = files.flatMap { file in companions.map { file + $0 } }.filter { DurableFiles.isThere("\(target)/\($0)") }
+        let present = (others + withCompanions(databases)).filter { DurableFiles.isThere("\(target)/\($0)") }
         guard !present.isEmpty else { return nil }
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

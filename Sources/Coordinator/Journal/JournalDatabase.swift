@@ -119,7 +119,7 @@ final class JournalDatabase: Sendable {
             try queue.read { database in
                 var end = start
                 let rows = try Row.fetchCursor(
-                    database, sql: "SELECT first, last, body, chain FROM journal WHERE first > ? ORDER BY first",
+                    database, sql: "SELECT \(StoredBatch.columns) FROM journal WHERE first > ? ORDER BY first",
                     arguments: [Int64(bitPattern: start.sequence.rawValue)])
                 while let row = try rows.next() { end = try StoredBatch(row, path: path).fold(after: end, path: path, each) }
                 return end
@@ -133,13 +133,13 @@ final class JournalDatabase: Sendable {
             try queue.read { database in
                 let place = Int64(bitPattern: end.sequence.rawValue)
                 let row = try Row.fetchOne(
-                    database, sql: "SELECT first, last, body, chain FROM journal WHERE first <= ? ORDER BY first DESC LIMIT 1",
+                    database, sql: "SELECT \(StoredBatch.columns) FROM journal WHERE first <= ? ORDER BY first DESC LIMIT 1",
                     arguments: [place])
                 if let batch = try row.map({ try StoredBatch($0, path: path) }), batch.last >= end.sequence.rawValue {
                     return batch.last == end.sequence.rawValue && batch.chain == end.chain
                 }
                 let chain = try DatabaseValue.fetchOne(
-                    database, sql: "SELECT chain FROM snapshots WHERE sequence = ?", arguments: [place])
+                    database, sql: "SELECT \(SoundColumn.blob("chain")) FROM snapshots WHERE sequence = ?", arguments: [place])
                 return chain.flatMap { Data.fromDatabaseValue($0) }.map { [UInt8]($0) == end.chain }
             }
         }
@@ -154,7 +154,7 @@ final class JournalDatabase: Sendable {
                 var batches: [StoredBatch] = []
                 var bytes = 0
                 let rows = try Row.fetchCursor(
-                    database, sql: "SELECT first, last, body, chain FROM journal WHERE first > ? ORDER BY first",
+                    database, sql: "SELECT \(StoredBatch.columns) FROM journal WHERE first > ? ORDER BY first",
                     arguments: [Int64(bitPattern: start.rawValue)])
                 while bytes < bytesMax, let row = try rows.next() {
                     batches.append(try StoredBatch(row, path: path))

@@ -9,6 +9,10 @@ struct StoredBatch: Sendable {
     let body: [UInt8]
     let chain: [UInt8]
 
+    /// What a row is read from.
+    static let columns =
+        "first, " + [SoundColumn.integer("last"), SoundColumn.blob("body"), SoundColumn.blob("chain")].joined(separator: ", ")
+
     /// - Parameter path: of the journal, for the error.
     /// - Throws: `JournalError.damagedBatch`: a damaged page can give rows with anything in them.
     init(_ row: Row, path: String) throws {

@@ -10,7 +10,7 @@ extension JournalDatabase {
         try reporting("look for snapshots") {
             try queue.read { database in
                 try Row.fetchOne(
-                    database, sql: "SELECT sequence, chain, sections, bytes, digest FROM snapshots ORDER BY sequence DESC LIMIT 1"
+                    database, sql: "SELECT \(Self.snapshotColumns) FROM snapshots ORDER BY sequence DESC LIMIT 1"
                 ).map { row in
                     // A damaged page can give rows with anything in them.
                     guard let sequence = Int64.fromDatabaseValue(row["sequence"]), let chain = Data.fromDatabaseValue(row["chain"]),
@@ -25,17 +25,28 @@ extension JournalDatabase {
         }
     }
 
-    /// - Throws: `JournalError.damagedSnapshot` when there is nothing of it.
+    private static let snapshotColumns =
+        "sequence, "
+        + [SoundColumn.blob("chain"), SoundColumn.integer("sections"), SoundColumn.integer("bytes"), SoundColumn.blob("digest")]
+        .joined(separator: ", ")
+
+    /// - Throws: `JournalError.damagedSnapshot` when there is nothing of it, or it cannot be read.
     func section(_ section: Int, of snapshot: JournalSequence) throws(JournalError) -> [UInt8] {
         let parts = try reporting("read a snapshot") {
             try queue.read { database in
-                try Data.fetchAll(
-                    database, sql: "SELECT body FROM snapshot_parts WHERE sequence = ? AND section = ? ORDER BY part",
+                try DatabaseValue.fetchAll(
+                    database,
+                    sql: "SELECT \(SoundColumn.blob("body")) FROM snapshot_parts WHERE sequence = ? AND section = ? ORDER BY part",
                     arguments: [Int64(bitPattern: snapshot.rawValue), section])
             }
         }
         guard !parts.isEmpty else { throw damagedSnapshot(snapshot, "section \(section) is missing") }
-        return parts.flatMap { [UInt8]($0) }
+        var bytes: [UInt8] = []
+        for part in parts {
+            guard let part = Data.fromDatabaseValue(part) else { throw damagedSnapshot(snapshot, "section \(section) cannot be read") }
+            bytes += part
+        }
+        return bytes
     }
 
     func damagedSnapshot(_ sequence: JournalSequence, _ reason: String) -> JournalError {

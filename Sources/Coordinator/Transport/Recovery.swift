@@ -36,7 +36,7 @@ struct Recovery {
         // Nothing is changed before it is certain that nothing is missing.
         let found = try Self.look(directory, &scheduler)
         blobs = try BlobStore(path: directory.blobsPath)
-        try Self.checkValues(of: scheduler, in: directory, logger)
+        if found != nil { try Self.checkValues(of: scheduler, in: directory, logger) }
         database = try JournalDatabase(directory)
         if case .tornTail(let commits) = found?.log ?? database.logFinding {
             logger.notice(
@@ -49,6 +49,11 @@ struct Recovery {
         var elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
         history = configuration.historyMilliseconds == 0 ? nil : try HistoryDatabase(directory)
         let (snapshot, folded) = try found.map { ($0.snapshot, $0.end) } ?? Self.fold(database, into: &scheduler)
+        if found == nil {
+            // Of an earlier release: it could be read only now.
+            try JournalWitness.check(in: directory, database, reaches: folded)
+            try Self.checkValues(of: scheduler, in: directory, logger)
+        }
         // What the last process did not come to.
         try output.forget(output.submissions.filter(scheduler.isForgotten))
         try elements.forget(elements.submissions.filter(scheduler.isForgotten))

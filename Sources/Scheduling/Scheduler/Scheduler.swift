@@ -124,6 +124,9 @@ public struct Scheduler {
 
     /// Position of the last fact that was emitted or restored.
     public var sequence: JournalSequence { durable.sequence }
+    /// A clock that says more leaves room for the starts after this one; in 2103.
+    private static let epochOfClockMax: Int64 = 4_200_000_000
+
     /// Epoch of the current start.
     public var epoch: UInt32 { durable.epoch }
 
@@ -139,7 +142,7 @@ public struct Scheduler {
         self.now = now
         identifiers = SplitMix64(seed: incarnation.rawValue)
         attemptCounter = 0
-        let seconds = UInt32(clamping: max(now.wall / 1_000, 0))
+        let seconds = UInt32(min(max(now.wall / 1_000, 0), Self.epochOfClockMax))
         emit(.epochStarted(epoch: max(durable.epoch + 1, seconds), incarnation: incarnation, at: now.wall), &outputs)
         clockDoubt.start(at: now, since: durable.lateEpoch)
         workerLog.begin(epoch: durable.epoch)
