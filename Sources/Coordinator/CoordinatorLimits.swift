@@ -96,8 +96,6 @@ enum CoordinatorLimits {
     static let outputSyncMilliseconds: Int64 = 1000
     /// Milliseconds without a sign of life after which a connection is forgotten; the peer says hello again.
     static let silenceMilliseconds: Int64 = 30_000
-    /// Characters of a text a peer brings for a label of its own (host name, product version, operation name).
-    static let nameBytes = 255
     /// Reasons for which one node is tried again.
     static let retryReasons = 64
     /// Labels and resources that one node requires.

@@ -2,6 +2,9 @@
 ///
 /// What exceeds one of them is answered by an error that names the limit, the value found and what to change.
 public enum Limits {
+    /// UTF-8 bytes of a text a peer brings for a label of its own: a host name, the name of an operation, the key of a submission.
+    public static let nameBytes = 255
+
     /// A value of this size or more travels and is stored as a blob, not within messages and journal rows.
     public static let inlineValueBytes = 64 * 1024
 

@@ -192,6 +192,16 @@ struct TypeTests {
         #expect(errors.first?.hasPrefix("b: receives from `a`, but `Load` takes no value") == true)
     }
 
+    @Test func unknownOperation_isToldWhatMayHaveBeenMeant() {
+        var cluster = cluster(OperationSignature(name: "Count", input: int, output: int))
+        #expect(
+            messages(&cluster, graph(operation("a", "Coutn"), operation("b", "Elsewhere"))) == [
+                "a: unknown operation `Coutn`: no worker has ever registered it; did you mean `Count`? Otherwise start one that does, "
+                    + "or submit with --wait-for-workers",
+                "b: unknown operation `Elsewhere`: no worker has ever registered it; start one that does, or submit with --wait-for-workers",
+            ])
+    }
+
     @Test func whatNobodyHasRegistered_isNotJudged_andAllErrorsComeAtOnce() {
         var cluster = cluster(
             OperationSignature(name: "Count", input: int, output: int), OperationSignature(name: "Greet", input: user, output: text))

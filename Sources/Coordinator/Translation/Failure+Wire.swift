@@ -20,12 +20,12 @@ extension Failure {
         }
         self.init(
             code: FailureCode(rawValue: UInt8(truncatingIfNeeded: wire.code.rawValue)) ?? .operation,
-            isCondition: wire.state == .condition, publisher: Self.cut(wire.publisher, CoordinatorLimits.nameBytes),
+            isCondition: wire.state == .condition, publisher: Self.cut(wire.publisher, Limits.nameBytes),
             message: Self.cut(wire.message, Self.textBytesMax),
-            typeName: Self.cut(wire.typeName, CoordinatorLimits.nameBytes),
+            typeName: Self.cut(wire.typeName, Limits.nameBytes),
             exitCode: wire.hasExitCode ? wire.exitCode : nil, signal: wire.hasSignal ? wire.signal : nil,
             stderr: wire.hasStderr ? Self.cutFront(wire.stderr, Limits.stderrTailBytes) : nil,
-            host: Self.cut(wire.host, CoordinatorLimits.nameBytes), origin: Self.cut(wire.origin, Self.textBytesMax))
+            host: Self.cut(wire.host, Limits.nameBytes), origin: Self.cut(wire.origin, Self.textBytesMax))
         guard wire.parts.isEmpty else {
             guard depth < CoordinatorLimits.conditionDepth else { return }
             var parts: [Failure] = []

@@ -118,7 +118,7 @@ extension ParameterShape {
 extension ValueType {
     /// What fits is unknown of a form that only a newer worker knows, and of names too long to be kept.
     fileprivate init(wire: WireValueType) {
-        let isKept = [wire.name, wire.element].allSatisfy { $0.utf8.count <= CoordinatorLimits.nameBytes }
+        let isKept = [wire.name, wire.element].allSatisfy { $0.utf8.count <= Limits.nameBytes }
         guard isKept, let form = UInt8(exactly: wire.form.rawValue).flatMap(Form.init(rawValue:)) else {
             self = .any
             return

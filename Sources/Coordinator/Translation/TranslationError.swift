@@ -1,3 +1,5 @@
+import Wire
+
 /// A message that decodes but does not say anything the protocol allows: the text names the field, its value and the bound.
 public struct TranslationError: Error, Hashable, CustomStringConvertible {
     public let description: String
@@ -5,9 +7,9 @@ public struct TranslationError: Error, Hashable, CustomStringConvertible {
 
     /// - Throws: when the text is longer than a name may be.
     static func checkName(_ text: String, _ what: String) throws(TranslationError) {
-        guard text.utf8.count <= CoordinatorLimits.nameBytes else {
+        guard text.utf8.count <= Limits.nameBytes else {
             throw TranslationError(
-                "\(what) has \(text.utf8.count) bytes; the limit is \(CoordinatorLimits.nameBytes) (nameBytes)")
+                "\(what) has \(text.utf8.count) bytes; the limit is \(Limits.nameBytes) (nameBytes)")
         }
     }
 

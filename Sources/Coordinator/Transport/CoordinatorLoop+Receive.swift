@@ -245,9 +245,9 @@ extension CoordinatorLoop {
                     + "fewer, larger workers")
         }
         guard hello.incarnation != 0 else { return refusal(.malformed, "a hello without an incarnation") }
-        guard hello.host.utf8.count <= CoordinatorLimits.nameBytes,
-            hello.productVersion.utf8.count <= CoordinatorLimits.nameBytes
-        else { return refusal(.limit, "a name in the hello is longer than \(CoordinatorLimits.nameBytes) bytes") }
+        guard hello.host.utf8.count <= Limits.nameBytes,
+            hello.productVersion.utf8.count <= Limits.nameBytes
+        else { return refusal(.limit, "a name in the hello is longer than \(Limits.nameBytes) bytes") }
         return nil
     }
 

@@ -87,8 +87,7 @@ extension Submission {
             let names = children(of: current).prefix(Self.namesMax).map { unit in
                 node(unit).id.isEmpty ? String(units[unit].position) : node(unit).id
             }
-            let best = names.map { (name: $0, distance: EditDistance.between(name, $0)) }.min { $0.distance < $1.distance }
-            if let best, best.distance <= max(1, name.count / 2) { return prefix + best.name }
+            if let best = EditDistance.nearest(to: name, among: names) { return prefix + best }
             return known.isEmpty ? nil : known
         }
         return nil
@@ -101,6 +100,12 @@ extension Submission {
 enum EditDistance {
     /// Longer names are compared up to here.
     private static let lettersMax = 64
+
+    /// The first one of the nearest, if it may be what was meant.
+    static func nearest(to name: String, among names: some Sequence<String>) -> String? {
+        let best = names.map { (name: $0, distance: between(name, $0)) }.min { $0.distance < $1.distance }
+        return best.flatMap { $0.distance <= max(1, name.count / 2) ? $0.name : nil }
+    }
 
     static func between(_ one: String, _ other: String) -> Int {
         let (left, right) = (Array(one.utf8.prefix(lettersMax)), Array(other.utf8.prefix(lettersMax)))

@@ -69,6 +69,7 @@ struct OperationClasses {
 
     /// How a condition type is remembered among the known types.
     static func knownName(_ condition: String) -> String { "?" + condition }
+    static func isCondition(_ knownName: String) -> Bool { knownName.hasPrefix("?") }
 }
 
 extension Scheduler {

@@ -163,6 +163,7 @@ extension Scheduler {
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []
         var last = ""
+        let operations = known.count <= Self.namesComparedMax ? known.filter { !OperationClasses.isCondition($0) }.sorted() : []
         for (index, node) in graph.nodes.enumerated() {
             guard let operation = node.registered, operation.type != last else { continue }
             guard !known.contains(operation.type) else {
@@ -170,15 +171,21 @@ extension Scheduler {
                 continue
             }
             let path = isWellFormed ? graph.path(of: index) : ""
+            let isCompared = unknown.count < Self.unknownComparedMax
+            let meant = isCompared ? EditDistance.nearest(to: operation.type, among: operations) : nil
             unknown.append(
                 AdmissionError(
                     node: index, path: path,
                     message: "unknown operation `\(operation.type)`: no worker has ever registered it"
-                        + "; start one that does, or submit with --wait-for-workers"
+                        + (meant.map { "; did you mean `\($0)`? Otherwise" } ?? ";") + " start one that does, or submit with --wait-for-workers"
                 ))
         }
         return faults + unknown + unknownConditions(graph, known: known, arePathsKnown: isWellFormed)
     }
+
+    /// Known names with which one that is unknown is compared, and unknown ones that are.
+    private static let namesComparedMax = 1_000
+    private static let unknownComparedMax = 20
 
     private func unknownConditions(_ graph: Graph, known: Set<String>, arePathsKnown: Bool) -> [AdmissionError] {
         var errors: [AdmissionError] = []

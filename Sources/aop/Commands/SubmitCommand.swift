@@ -2,6 +2,7 @@ import ArgumentParser
 import Cluster
 import GraphFile
 import Shapes
+import Wire
 
 struct SubmitCommand: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -57,6 +58,9 @@ struct SubmitCommand: ToolCommand {
             throw ValidationError("--weight is \(weight): it must be from 1 to 100")
         }
         if key?.isEmpty == true { throw ValidationError("--key needs a text that is not empty") }
+        if let bytes = key?.utf8.count, bytes > Limits.nameBytes {
+            throw ValidationError("--key has \(bytes) bytes: the limit is \(Limits.nameBytes)")
+        }
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
