@@ -158,6 +158,11 @@ void clinux_wait_for_hangup(int descriptor) {
     } while (result == 0 || (result < 0 && errno == EINTR));
 }
 
+bool clinux_is_hung_up(int descriptor) {
+    struct pollfd watched = {.fd = descriptor, .events = POLLRDHUP};
+    return poll(&watched, 1, 0) > 0;
+}
+
 // ── waiting for many descriptors (epoll) ──
 
 int clinux_epoll_create(void) {

@@ -14,7 +14,7 @@ public struct MisspeltVariable: Sendable, Hashable, CustomStringConvertible {
     /// Known ones that are no settings of this process.
     private static let others: Set<String> = [
         // What a command of a graph gets, and may have about it when it submits something itself.
-        "AOP_SUBMISSION", "AOP_PATH", "AOP_ATTEMPT", "AOP_IDEMPOTENCY_KEY", "AOP_FENCES", "AOP_WORKER",
+        "AOP_SUBMISSION", "AOP_PATH", "AOP_ATTEMPT", "AOP_IDEMPOTENCY_KEY", "AOP_FENCES", "AOP_WORKER", "AOP_WORKER_PROCESS",
         // Where spans go.
         "AOP_TRACE_FILE", "AOP_SPANS_LOST",
         // A supervisor's word to its executors.

@@ -106,7 +106,8 @@ import Testing
     @Test(
         arguments: Setting.allCases.map(\.variable) + [
             "AOP_CONFIG", "AOP_FENCE_DB", "AOP_FENCES", "AOP_RESOURCE_GPUS", "AOP_PATH", "AOP_WORKER", "AOP_SUBMISSION", "AOP_ATTEMPT",
-            "AOP_IDEMPOTENCY_KEY", "AOP_EXECUTOR", "AOP_TEST_MARK", "AOP_UNRELATED_THING", "AOP_", "XAOP_LISTN", "LISTN",
+            "AOP_IDEMPOTENCY_KEY", "AOP_WORKER_PROCESS", "AOP_EXECUTOR", "AOP_TEST_MARK", "AOP_UNRELATED_THING", "AOP_", "XAOP_LISTN",
+            "LISTN",
         ]) func otherVariables_areNotTold(_ name: String)
     { #expect(MisspeltVariable.all(in: [name: "x"]).isEmpty) }
 

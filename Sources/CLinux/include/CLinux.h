@@ -35,6 +35,18 @@ pid_t clinux_peek_ended_child(void);
 // Reaps `pid`, which has ended. `*code` is its exit code or signal; returns 1 when it was ended by a signal, else 0.
 int clinux_reap(pid_t pid, int *code);
 
+// Kills every process that was started with the variable `entry` ("NAME=value", the whole of it), and what is in the session of such
+// a one that leads it. While `spares`, those are left alone that have a variable which begins with `spared`. This process is none of
+// them, nor is one whose environment it may not read. One look: who is being started may be missed.
+// Returns how many it found, also those that are spared or do not die; the first `capacity` of them are in `found`, some twice.
+int clinux_kill_marked(const char *entry, const char *spared, bool spares, pid_t *found, int capacity);
+
+// Forks a process that outlives this one: it kills what has `entry`, as clinux_kill_marked does, again and again until two looks in
+// a row find nothing, or `limit_milliseconds` are over, and ends. For the first `spared_milliseconds` it leaves alone what has a
+// variable that begins with `spared`. It has no open files, a session of its own, ignores the signals that are told to all processes,
+// and is called "guardian". While this process lives it sleeps; SIGKILL ends it. Returns its pid: a child to be reaped.
+pid_t clinux_start_guardian(const char *entry, const char *spared, int spared_milliseconds, int limit_milliseconds);
+
 // ── descriptors ──
 
 // A pipe. `ends[0]` is read from and does not block; `ends[1]` is written to.
@@ -51,6 +63,9 @@ int clinux_set_close_on_exec(int descriptor);
 
 // Blocks until the other side of a socket is gone.
 void clinux_wait_for_hangup(int descriptor);
+
+// Whether the other side of a socket is gone.
+bool clinux_is_hung_up(int descriptor);
 
 // ── waiting for many descriptors (epoll) ──
 

@@ -20,8 +20,10 @@ import Wire
 public enum WorkerRuntime {
     /// Runs a supervisor with its executors until the worker has ended.
     ///
-    /// Blocks. The process must not start other children: the supervisor ends every child that is no executor. It
-    /// takes SIGTERM, SIGINT, SIGHUP and SIGCHLD over, and ignores SIGPIPE.
+    /// Blocks. The process must not start other children: the supervisor ends every child that is neither an executor nor
+    /// the guardian that it starts, which ends what is left should all of them be killed. Before anything else it ends what
+    /// workers have left on this host that were killed with their guardians. It takes SIGTERM, SIGINT, SIGHUP and SIGCHLD
+    /// over, and ignores SIGPIPE.
     /// - Returns: the exit code: 0 when it was told to end, 77 when the coordinator does not let this user in, or a key is missing, 1 when
     ///   it refuses this worker otherwise.
     /// - Throws: an error with a text for people when the worker cannot be set up.

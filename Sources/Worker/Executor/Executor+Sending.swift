@@ -9,7 +9,8 @@ extension Executor {
         pulse.store(BootClock.milliseconds(), ordering: .relaxed)
         runner?.turnEnds()
         // While this process is being ended its commands die of that, not by themselves: their ends are nobody's outcome.
-        guard spawns.isOpen else { return }
+        // The lifeline's thread may see later than the guardian that the supervisor is gone.
+        guard spawns.isOpen, !(reports.contains(where: \.isEnd) && isOrphaned) else { return }
         // Before the ends: a reader who hears of an end has seen all output.
         if link?.isAttached == true {
             for batch in spool.take() { link?.send(.with { $0.output = batch }) }

@@ -72,7 +72,7 @@ final class Executor: @unchecked Sendable {
         host = HostSettings(
             hostName: HostName.current,
             environment: CommandEnvironment(
-                passedNames: configuration.passedNames, passesEverything: configuration.passesEverything),
+                passedNames: configuration.passedNames, passesEverything: configuration.passesEverything, mark: configuration.mark),
             workingDirectory: configuration.workingDirectory,
             temporaryDirectory: configuration.temporaryDirectory,
             commands: try CommandHost(loop: loop, spawns: spawns, logger: logger),
@@ -132,6 +132,9 @@ final class Executor: @unchecked Sendable {
             // The lifeline's thread ends the process.
             ended: {})
     }
+
+    /// Whether the supervisor is gone: known before anybody ends a command for that.
+    var isOrphaned: Bool { channel.map { clinux_is_hung_up($0.descriptor) } ?? false }
 
     private func makeRunner() {
         let line = StartLine { [weak self] in

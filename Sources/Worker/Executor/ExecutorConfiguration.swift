@@ -16,6 +16,8 @@ struct ExecutorConfiguration: Codable, Equatable, Sendable {
     var keyFile: String?
     var incarnation: UInt64
     var supervisorIncarnation: UInt64
+    /// What all processes of the worker have in their environment (``WorkerMark``); nil: it is not known yet.
+    var mark: String? = nil
     /// Among the executors of its supervisor, from 0.
     var index: UInt32
     var slots: Int

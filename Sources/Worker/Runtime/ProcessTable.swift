@@ -50,9 +50,40 @@ struct ProcessTable {
     /// Whether a process has all of `entries` ("NAME=value") in the environment it was started with. False when it has
     /// ended or belongs to somebody else.
     static func environment(of id: pid_t, contains entries: [String]) -> Bool {
-        guard let bytes = read("/proc/\(id)/environ", limit: 1 << 20) else { return false }
+        guard let bytes = read("/proc/\(id)/environ", limit: environmentBytesMax) else { return false }
         let variables = bytes.split(separator: 0)
         return entries.allSatisfy { entry in variables.contains { $0.elementsEqual(entry.utf8) } }
+    }
+
+    /// More than the kernel lets a process be started with.
+    private static let environmentBytesMax = 8 << 20
+
+    /// The marks of all workers of which a process is there that may be looked into.
+    static func marks() -> Set<WorkerMark> {
+        Set(current().entries.compactMap { variable(WorkerMark.environmentName, of: $0.id).flatMap { WorkerMark($0) } })
+    }
+
+    /// A variable of the environment that a process was started with; nil when it has none of this name, has ended or belongs to
+    /// somebody else.
+    static func variable(_ name: String, of id: pid_t) -> String? {
+        guard let bytes = read("/proc/\(id)/environ", limit: environmentBytesMax) else { return nil }
+        let prefix = Array("\(name)=".utf8)
+        return bytes.split(separator: 0).first { $0.starts(with: prefix) }.map {
+            String(decoding: $0.dropFirst(prefix.count), as: UTF8.self)
+        }
+    }
+
+    /// When a process was started, in clock ticks since the host was; nil when it is not there, or is hidden.
+    static func startedTicks(of id: pid_t) -> UInt64? {
+        read("/proc/\(id)/stat", limit: 4096).flatMap { startedTicks(stat: $0) }
+    }
+
+    /// The 22nd field; the second one is the name, in parentheses, which may hold anything.
+    static func startedTicks(stat: [UInt8]) -> UInt64? {
+        guard let end = stat.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 20)
+        guard fields.count > 19 else { return nil }
+        return UInt64(String(decoding: fields[19], as: UTF8.self))
     }
 
     fileprivate static func read(_ path: String, limit: Int) -> [UInt8]? {

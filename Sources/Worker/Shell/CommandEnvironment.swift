@@ -10,15 +10,19 @@ struct CommandEnvironment: Sendable {
 
     /// What every command gets.
     let shared: [String: String]
+    /// The ``WorkerMark`` of every command; nil: this process is part of no worker.
+    private let mark: String?
 
     /// - Parameters:
     ///   - passedNames: variables of this process besides the standard ones.
     ///   - passesEverything: all of this process's variables, but for the trace that it was started in: commands are in that of their
     ///     submission.
+    ///   - mark: what all processes of this worker have.
     init(
-        passedNames: [String] = [], passesEverything: Bool = false,
+        passedNames: [String] = [], passesEverything: Bool = false, mark: String? = nil,
         inherited: [String: String] = ProcessInfo.processInfo.environment
     ) {
+        self.mark = mark
         if passesEverything {
             let own = Set([ExecutorConfiguration.environmentName] + TraceFields.variables.values)
             shared = inherited.filter { !own.contains($0.key) }
@@ -29,7 +33,7 @@ struct CommandEnvironment: Sendable {
     }
 
     /// Later ones override earlier ones: the worker's share, variables, forEach's elements (`run` only), the context of the trace, the
-    /// node's `env`, and what names the attempt.
+    /// node's `env`, and what names the attempt and the worker: that a command cannot set.
     func make(for parameters: ShellParameters, context: UnitContext) throws -> [String: String] {
         var environment = shared
         if parameters.run != nil {
@@ -43,6 +47,7 @@ struct CommandEnvironment: Sendable {
         environment["AOP_ATTEMPT"] = String(context.attemptNumber)
         environment["AOP_WORKER"] = context.worker
         environment["AOP_IDEMPOTENCY_KEY"] = context.idempotencyKey
+        if let mark { environment[WorkerMark.environmentName] = mark }
         environment.merge(try context.fences.environment()) { $1 }
         environment.merge(context.resources.environment(devices: shared[HeldResources.devicesName])) { $1 }
         return environment

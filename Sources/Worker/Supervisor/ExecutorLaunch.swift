@@ -18,6 +18,8 @@ enum ExecutorLaunch {
         var environment = ProcessInfo.processInfo.environment
         for variable in ServiceManager.variables { environment[variable] = nil }
         environment[ExecutorConfiguration.environmentName] = try configuration.encoded()
+        // From its first moment on, and for whatever its operations start by themselves.
+        environment[WorkerMark.environmentName] = configuration.mark
         let name = (CommandLine.arguments.first as NSString?)?.lastPathComponent ?? "worker"
         let program = program()
         var process: pid_t = 0

@@ -7,8 +7,8 @@ import Wire
 /// The shell around ``SupervisorState``: starts executors, buries what they leave behind, and proves their ends to the
 /// coordinator.
 ///
-/// It takes every child of its process that is no living executor for an orphan to be killed: a process that runs it
-/// starts nothing else.
+/// It takes every child of its process that is neither a living executor nor its guardian for an orphan to be killed: a
+/// process that runs it starts nothing else.
 ///
 /// `@unchecked Sendable`: everything is touched on the loop's thread only, or before it runs.
 final class Supervisor: @unchecked Sendable {
@@ -22,6 +22,9 @@ final class Supervisor: @unchecked Sendable {
     private var channels: [pid_t: ExecutorChannel] = [:]
     private var temporaryDirectories: [pid_t: String] = [:]
     private var isSweeping = false
+    private var guardian: Guardian
+    /// Why there is no guardian; told once.
+    private var guardianFailure: String?
     private var startTimer: EventLoop.Timer?
     private var exitCode: Int32?
     private let temporaryDirectory: String
@@ -36,6 +39,7 @@ final class Supervisor: @unchecked Sendable {
         context = try ZMQContext()
         state = SupervisorState(processes: settings.processes)
         standing = CoordinatorStanding(endpoint: settings.executor.endpoint)
+        guardian = Guardian(try WorkerMark.ofThisProcess())
         temporaryDirectory = try TemporaryDirectory.make()
     }
 
@@ -47,6 +51,9 @@ final class Supervisor: @unchecked Sendable {
             throw SystemCallError(operation: "prctl(PR_SET_CHILD_SUBREAPER)", errno: errno)
         }
         try watchSignals()
+        Leftovers.end(besides: guardian.mark, logger: logger)
+        defer { guardian.end() }
+        keepGuardian()
         try openLink()
         logger.info("worker of \(settings.executor.endpoint): \(settings.processes) × \(settings.executor.slots) slots")
         everySecond()
@@ -98,9 +105,25 @@ final class Supervisor: @unchecked Sendable {
 
     private func everySecond() {
         bury()
+        keepGuardian()
         perform(state.tick(now: BootClock.milliseconds()))
         if readiness.tick(at: BootClock.milliseconds()) { tellReady() }
         loop.after(milliseconds: 1000) { [unowned self] in everySecond() }
+    }
+
+    private func keepGuardian() {
+        do {
+            guard try guardian.startIfMissing(now: BootClock.milliseconds()), let process = guardian.process else { return }
+            guardianFailure = nil
+            logger.debug("the guardian is process \(process)")
+        } catch {
+            let reason = "\(error)"
+            if reason != guardianFailure {
+                logger.error(
+                    "the guardian cannot be started: \(reason); trying on; commands may outlive a worker that is killed as a whole")
+            }
+            guardianFailure = reason
+        }
     }
 
     // MARK: The service manager
@@ -212,6 +235,7 @@ final class Supervisor: @unchecked Sendable {
         configuration.index = index
         configuration.incarnation = UInt64.random(in: 1 ... .max)
         configuration.supervisorIncarnation = incarnation
+        configuration.mark = guardian.mark.text
         configuration.temporaryDirectory = "\(temporaryDirectory)/\(String(configuration.incarnation, radix: 16))"
         do {
             let started = try ExecutorLaunch.start(configuration)
@@ -253,6 +277,10 @@ final class Supervisor: @unchecked Sendable {
             guard process > 0 else { return }
             var code: Int32 = 0
             let bySignal = clinux_reap(process, &code) == 1
+            if guardian.ended(process, now: BootClock.milliseconds()) {
+                logger.warning("the guardian (\(process)) has ended; another one is started")
+                keepGuardian()
+            }
             guard state.executors[process] != nil else { continue }
             channels.removeValue(forKey: process)?.close()
             if let directory = temporaryDirectories.removeValue(forKey: process) {
@@ -266,7 +294,9 @@ final class Supervisor: @unchecked Sendable {
     private func sweep(round: Int64) {
         isSweeping = true
         bury()
-        let orphans = ProcessTable.current().children(of: getpid()).filter { state.executors[$0.id] == nil }
+        let orphans = ProcessTable.current().children(of: getpid()).filter {
+            state.executors[$0.id] == nil && $0.id != guardian.process
+        }
         guard !orphans.isEmpty else {
             isSweeping = false
             return perform(state.swept(now: BootClock.milliseconds()))

@@ -15,11 +15,13 @@ final class ChaosHost {
     }
 
     /// Its executors that live.
-    var executors: [Int32] { ProcessTable.now().filter { $0.parent == supervisor && !$0.isZombie }.map(\.pid) }
+    var executors: [Int32] {
+        ProcessTable.now().filter { $0.parent == supervisor && !$0.isZombie && $0.name != "guardian" }.map(\.pid)
+    }
 
     func send(_ signal: Int32, to processes: [Int32]) { for process in processes { kill(process, signal) } }
 
-    /// All of it at once, so that nobody is left who could say so.
+    /// All of it at once but its guardian, so that nobody is left who could say so.
     /// - Returns: its executors.
     func vanish() -> [Int32] {
         kill(supervisor, SIGSTOP)
@@ -33,6 +35,7 @@ final class ChaosHost {
 struct ProcessTable {
     struct Entry {
         let pid: Int32
+        let name: Substring
         let parent: Int32
         let isZombie: Bool
     }
@@ -41,11 +44,11 @@ struct ProcessTable {
         ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { name in
             guard let pid = Int32(name), let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
                 // Behind the name, which may have anything in it: state and parent.
-                let end = text.lastIndex(of: ")")
+                let begin = text.firstIndex(of: "("), let end = text.lastIndex(of: ")")
             else { return nil }
             let words = text[text.index(after: end)...].split(separator: " ")
             guard words.count > 1, let parent = Int32(words[1]) else { return nil }
-            return Entry(pid: pid, parent: parent, isZombie: words[0] == "Z")
+            return Entry(pid: pid, name: text[begin..<end].dropFirst(), parent: parent, isZombie: words[0] == "Z")
         }
     }
 
@@ -56,7 +59,7 @@ struct ProcessTable {
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// What should not be: a dead child that nobody has buried, and an executor whose supervisor is gone.
+    /// What should not be: a dead child that nobody has buried, and an executor or a command whose worker is gone.
     static func remains(of harness: ProcessHarness, besides known: [Int32]) -> [String] {
         let own = harness.processes()
         let table = now()

@@ -32,6 +32,24 @@ extension SystemTests.Chaos {
 
     private static let hosts = 3
 
+    /// A command under the key "db" with a child in a session of its own, until there is the file `go`. Each line of its log says whether
+    /// anything was left of the one before, since that keeps the lock of the kernel.
+    private static func lockedCommand(_ harness: ProcessHarness) throws -> String {
+        let directory = harness.directory
+        return try harness.write(
+            "locked.yaml",
+            """
+            group:
+              - id: a
+                exclusive: db
+                crashLimit: 1000
+                run: >-
+                  exec 9>>'\(directory)/lock'; flock -n 9 && how=alone || how=beside; echo "$how $PPID" >> '\(directory)/log';
+                  setsid sleep 46000 & until [ -e '\(directory)/go' ]; do sleep 0.05; done
+
+            """)
+    }
+
     /// Every operation ends, once, with the value of the execution that counts; nobody is inside under a key twice; no process is left.
     @Test func workersKilledAgainAndAgain_everythingEnds_andNoProcessIsLeft() async throws {
         let scale = ChaosScale.current
@@ -45,6 +63,7 @@ extension SystemTests.Chaos {
             // Fewer are open than there are slots, so that there is room for what is lost.
             let load = ChaosLoad(in: harness.directory, seed: scale.seed, isOrdered: true, operationsPerGraph: 6, milliseconds: 200...900)
             let running = Task { try await load.run(on: cluster, atOnce: 5) }
+            let command = try await harness.aop("submit", Self.lockedCommand(harness), "-o", "quiet").text.trimmingCharacters(in: .newlines)
             var (losses, kills): ([Loss], [UInt64]) = ([], [])
             var dead: Set<Int32> = []
             for number in 0..<scale.workerKills {
@@ -86,6 +105,10 @@ extension SystemTests.Chaos {
             load.stop()
             try await running.value
             try await Self.waitForEnds(of: load)
+            _ = try harness.write("go", "")
+            #expect(try await harness.aop("wait", command).status == 0)
+            let log = harness.lines(of: "log")
+            #expect(!log.isEmpty && log.allSatisfy { $0.hasPrefix("alone ") }, "\(log)")
             let known = hosts.map(\.supervisor) + [try await coordinator.pid()]
             try await eventually("no process is left", last: { "\(ProcessTable.remains(of: harness, besides: known))" }) {
                 ProcessTable.remains(of: harness, besides: known).isEmpty
@@ -123,19 +146,7 @@ extension SystemTests.Chaos {
             _ = try await Self.startCoordinator(harness)
             let worker = harness.startWorker("--processes", "2", "--slots", "1")
             _ = try await harness.waitForExecutors(2)
-            let directory = harness.directory
-            let graph = try harness.write(
-                "locked.yaml",
-                """
-                group:
-                  - id: a
-                    exclusive: db
-                    run: >-
-                      exec 9>>'\(directory)/lock'; flock -n 9 && how=alone || how=beside; echo "$how $PPID" >> '\(directory)/log';
-                      until [ -e '\(directory)/go' ]; do sleep 0.05; done
-
-                """)
-            let id = try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+            let id = try await harness.aop("submit", Self.lockedCommand(harness), "-o", "quiet").text.trimmingCharacters(in: .newlines)
             let first: String = try await eventually("it runs") { harness.lines(of: "log").first }
             let frozen = try #require(first.split(separator: " ").last.flatMap { Int32($0) }, "\(first)")
             Foundation.kill(frozen, SIGSTOP)
@@ -146,6 +157,34 @@ extension SystemTests.Chaos {
             #expect(second != first && worker.stderr.contains("has been silent for too long and is killed"), "\(second) \(worker.stderr)")
             _ = try harness.write("go", "")
             #expect(try await harness.aop("wait", id).status == 0)
+        }
+    }
+
+    /// Nobody of the worker is left who could end it, and nobody can say that it is dead: what runs under the key is gone all the same before
+    /// the lease of locks is over.
+    @Test func commandOfAWorkerThatIsKilledAsAWhole_isGone_beforeItsLockIsAnothers() async throws {
+        try await ProcessHarness.with { harness in
+            _ = try await Self.startCoordinator(harness)
+            let worker = harness.startWorker("--slots", "1")
+            let executors = try await harness.waitForExecutors(1)
+            let supervisor = try await worker.pid()
+            let id = try await harness.aop("submit", Self.lockedCommand(harness), "-o", "quiet").text.trimmingCharacters(in: .newlines)
+            try await eventually("it runs, and its child", last: { worker.stderr }) {
+                !harness.lines(of: "log").isEmpty && harness.processes(with: "sleep 46000").values.contains { $0.hasPrefix("sleep") }
+            }
+            // The supervisor must not see that its executor is gone.
+            Foundation.kill(supervisor, SIGSTOP)
+            for process in executors + [supervisor] { Foundation.kill(process, SIGKILL) }
+            try await eventually("nothing is left of it", within: .seconds(10), last: { "\(harness.processes())" }) {
+                harness.processes(with: "sleep").isEmpty && harness.processes(with: "guardian").isEmpty
+            }
+            #expect(harness.lines(of: "log").count == 1)
+            _ = harness.startWorker("--slots", "1")
+            try await eventually("it runs again") { harness.lines(of: "log").count == 2 }
+            _ = try harness.write("go", "")
+            #expect(try await harness.aop("wait", id).status == 0)
+            let log = harness.lines(of: "log")
+            #expect(log.allSatisfy { $0.hasPrefix("alone ") }, "\(log)")
         }
     }
 
