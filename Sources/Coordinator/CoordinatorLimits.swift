@@ -84,6 +84,12 @@ enum CoordinatorLimits {
     static let historyBytes: Int64 = 4 << 30
     /// Units that are put into the history in one round of the loop: what other messages wait for meanwhile.
     static let historyUnitsPerPage = 500
+    /// Milliseconds after which what could not be written into the history is tried again.
+    static let historyRetryMilliseconds: Int64 = 5_000
+    /// Milliseconds after which a submission that has ended and is not in the history holds back what is to be forgotten.
+    static let historyLagMilliseconds: Int64 = 5_000
+    /// Milliseconds for which that goes on, at most: the memory of a history that is never written again.
+    static let historyHoldMilliseconds: Int64 = 3_600_000
     /// Milliseconds between two looks for what is too old for the history, or too much.
     static let historyLookMilliseconds: Int64 = 600_000
     /// Records of one page of output: a page of empty records is bounded too.

@@ -44,6 +44,9 @@ public enum Input: Sendable {
     case zones([ZoneTable])
     /// Why nothing new is to be admitted: the disk is full. nil: there is room again.
     case diskFilled(String?)
+    /// What has ended is written down elsewhere, and some of it is not yet: nothing is forgotten meanwhile, unless it takes more than twice the
+    /// room that it may.
+    case historyBehind(Bool)
 }
 
 public struct ExecutorAttachment: Sendable {

@@ -137,22 +137,13 @@ import Wire
                 == ["\(count) \(count) 0"])
     }
 
-    private func page(_ number: UInt32, endedAt: Int64, operations: Int = 1) -> HistoryPage {
-        HistoryPage(
-            number: SubmissionNumber(number), isFirst: true,
-            operations: (0..<operations).map { unit in
-                EndedOperation(
-                    unit: unit, path: "n\(unit)", kind: .operation, type: "noop", state: .succeeded, attempts: 1, worker: "h/0",
-                    queuedAt: 1, startedAt: 2, finishedAt: 3)
-            },
-            submission: SubmissionView(
-                number: SubmissionNumber(number), id: "s\(number)", key: "", name: "", state: .succeeded, counts: Counts(), submittedAt: 1,
-                finishedAt: endedAt, timedOut: false, cancelReason: ""))
+    private func page(_ number: Int, endedAt: Int64, operations: Int = 1) -> HistoryPage {
+        .whole("s\(number)", endedAt: endedAt, operations: operations)
     }
 
     @Test func whatIsTooOld_goes() throws {
-        let database = try HistoryDatabase(try DataDirectory(path: path))
-        for number in 1...5 { try database.append(page(UInt32(number), endedAt: Int64(number) * 1000)) }
+        var database = try HistoryDatabase(try DataDirectory(path: path))
+        for number in 1...5 { try database.append(page(number, endedAt: Int64(number) * 1000)) }
         #expect(try database.makeRoom(endedBefore: 3000) == 2)
         #expect(try database.makeRoom(endedBefore: 3000) == 0)
         try database.close()
@@ -161,31 +152,108 @@ import Wire
     }
 
     @Test func whatIsTooMuch_goes_theFirstEndsFirst() throws {
-        let database = try HistoryDatabase(try DataDirectory(path: path), bytesMax: 400_000)
-        for number in 1...300 { try database.append(page(UInt32(number), endedAt: Int64(1000 - number), operations: 50)) }
+        var database = try HistoryDatabase(try DataDirectory(path: path), bytesMax: 400_000)
+        for number in 1...300 { try database.append(page(number, endedAt: Int64(1000 - number), operations: 50)) }
         let removed = try database.makeRoom(endedBefore: .min)
         #expect(removed > 0 && removed < 300)
         try database.close()
         // The last ones that were put in ended first.
-        #expect(try Self.rows(file, "SELECT max(number), min(number) FROM submission") == ["\(300 - removed) 1"])
+        #expect(try Self.rows(file, "SELECT max(place), min(place) FROM submission") == ["\(300 - removed) 1"])
     }
 
     @Test func unfinishedOne_ofAnEarlierProcess_isWrittenAnew() throws {
         do {
-            let database = try HistoryDatabase(try DataDirectory(path: path))
+            var database = try HistoryDatabase(try DataDirectory(path: path))
             let whole = page(1, endedAt: 1000, operations: 3)
-            try database.append(HistoryPage(number: whole.number, isFirst: true, operations: whole.operations, submission: nil))
+            try database.append(HistoryPage(id: whole.id, isFirst: true, operations: whole.operations, submission: nil))
             try database.close()
         }
-        let database = try HistoryDatabase(try DataDirectory(path: path))
-        #expect(!database.holds(SubmissionNumber(1), id: "s1"))
+        var database = try HistoryDatabase(try DataDirectory(path: path))
+        #expect(!database.holds("s1"))
         try database.removeUnfinished()
         #expect(try Self.rows(file, "SELECT count(*) FROM operation") == ["0"])
         try database.append(page(1, endedAt: 1000, operations: 2))
-        // The same number in another life of the directory.
+        // Once more, as after a backup was put in the place of the journal: the operations of this end stay, and those of no other one.
         try database.append(page(1, endedAt: 2000, operations: 1))
         try database.close()
         #expect(try Self.rows(file, "SELECT count(*) FROM operations") == ["1"])
-        #expect(try HistoryDatabase(try DataDirectory(path: path)).holds(SubmissionNumber(1), id: "s1"))
+        #expect(try HistoryDatabase(try DataDirectory(path: path)).holds("s1"))
+    }
+
+    @Test func oneThatIsForgottenBeforeItsLastPage_leavesNothingBehind() throws {
+        var database = try HistoryDatabase(try DataDirectory(path: path))
+        let first = page(1, endedAt: 1000, operations: 3)
+        try database.append(HistoryPage(id: first.id, isFirst: true, operations: first.operations, submission: nil))
+        try database.append(page(2, endedAt: 1000, operations: 2))
+        try database.close()
+        #expect(try Self.rows(file, "SELECT count(*) FROM operation") == ["2"])
+    }
+
+    /// Written by a release whose rows had the submission's number for their key.
+    @Test func earlierFile_isTakenOver_andItsRowsStay() throws {
+        do {
+            let directory = try DataDirectory(path: path)
+            try directory.prepareFile(file)
+            let queue = try DatabaseQueue(path: file)
+            try queue.write { try Schema(migrations: [HistoryDatabase.schema.migrations[0]]).migrate($0, path: file) }
+            try queue.write {
+                try $0.execute(
+                    sql: """
+                        INSERT INTO submission VALUES (1, 'before', 'k', '', '', 'failed', 1, 2, 1, 0, 1, 0, '');
+                        INSERT INTO operation VALUES (1, 0, '', 'group', '', 'failed', 1, '', NULL, NULL, 2, 'exit', 'exited with 7')
+                        """)
+            }
+            try queue.close()
+        }
+        var database = try HistoryDatabase(try DataDirectory(path: path))
+        #expect(database.holds("before"))
+        try database.append(page(1, endedAt: 1000))
+        try database.close()
+        #expect(try Self.rows(file, "SELECT id, state FROM submissions ORDER BY id") == ["before failed", "s1 succeeded"])
+        #expect(
+            try Self.rows(file, "SELECT submission, state, error FROM operations ORDER BY 1")
+                == ["before failed exited with 7", "s1 succeeded -"])
+    }
+
+    /// Numbers are given anew then; ids are not.
+    @Test func afterARestore_rowsOfOtherSubmissionsStay() async throws {
+        let (file, backup) = (file, temporary.path + "/backup")
+        let run: @Sendable (TestCoordinator, Int) throws -> String = { coordinator, count in
+            let (worker, client) = (try coordinator.peer(), try coordinator.peer())
+            defer { for peer in [worker, client] { peer.close() } }
+            _ = try worker.attach(.executor, incarnation: UInt64.random(in: 10 ... .max))
+            _ = try client.attach(.client, incarnation: 2)
+            let id = try client.submit(.group([.noop("a")]), key: UUID().uuidString)
+            try worker.succeed(try worker.assignments(1)[0])
+            try Self.waitFor(count, in: file, asking: client)
+            return id
+        }
+        let first = try await TestCoordinator.run(in: path) { try run($0, 1) }
+        _ = try JournalBackup(of: path, to: backup)
+        let second = try await TestCoordinator.run(in: path) { try run($0, 2) }
+        let kept = try Data(contentsOf: URL(fileURLWithPath: file))
+        _ = try JournalRestore(from: backup, into: path)
+        // Whatever a restore does with the history: here it is the one of the data.
+        try kept.write(to: URL(fileURLWithPath: file))
+        let third = try await TestCoordinator.run(in: path) { try run($0, 3) }
+        #expect(try Self.rows(file, "SELECT id FROM submissions ORDER BY id") == [first, second, third].sorted())
+        #expect(try Self.rows(file, "SELECT count(*) FROM operations") == ["6"])
+    }
+}
+
+extension HistoryPage {
+    /// A whole submission.
+    static func whole(_ id: String, endedAt: Int64, operations: Int = 1, file: Int = 0) -> HistoryPage {
+        HistoryPage(
+            id: id, isFirst: true,
+            operations: (0..<operations).map { unit in
+                EndedOperation(
+                    unit: unit, path: "n\(unit)", kind: .operation, type: "noop", state: .succeeded, attempts: 1, worker: "h/0",
+                    queuedAt: 1, startedAt: 2, finishedAt: 3)
+            },
+            submission: SubmissionView(
+                number: SubmissionNumber(1), id: id, key: "", name: "", state: .succeeded, counts: Counts(), submittedAt: 1,
+                finishedAt: endedAt, timedOut: false, cancelReason: ""),
+            file: file)
     }
 }

@@ -42,6 +42,22 @@ import Testing
         #expect(ids(&cluster) == [ended[3], ended[2], running], "the rest has room")
     }
 
+    @Test func whileTheHistoryIsBehind_theyMayTakeTwiceTheRoom_andNoMore() {
+        var cluster = FakeCluster(Self.configuration(2 * size()))
+        cluster.attach(1, slots: 4)
+        cluster.step([.historyBehind(true)])
+        for number in 1...6 {
+            _ = cluster.submit(graph("n\(number)"), key: "\(number)")
+            cluster.end("n\(number)")
+            cluster.advance(1_000)
+        }
+        cluster.advance(200_000)
+        #expect(ids(&cluster).count == 4)
+        cluster.step([.historyBehind(false)])
+        cluster.advance(200_000)
+        #expect(ids(&cluster).count == 2)
+    }
+
     @Test func whatIsFollowed_stays_andARestartGoesOn() throws {
         var cluster = FakeCluster(Self.configuration(0))
         cluster.attach(1, slots: 4)

@@ -44,6 +44,18 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func whatHasEnded_stays_whileTheHistoryIsBehind() {
+        var cluster = cluster()
+        let id = cluster.submit(graph(), key: "k") ?? "none"
+        cluster.end("a")
+        cluster.step([.historyBehind(true)])
+        cluster.advance(3 * Self.retention)
+        #expect(isKnown(id, &cluster))
+        cluster.step([.historyBehind(false)])
+        cluster.advance(700_000)
+        #expect(!isKnown(id, &cluster))
+    }
+
     @Test func whatRuns_orIsFollowed_stays() {
         var cluster = cluster()
         let running = cluster.submit(graph("runs"), key: "1") ?? "none"

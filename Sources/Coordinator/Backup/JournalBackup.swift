@@ -13,6 +13,8 @@ public struct JournalBackup: Sendable {
     public let path: String
     /// What was found in the copy when it was made.
     public let verification: JournalVerification
+    /// What is damaged and not in the copy, which is whole without: files on which no work depends. A sentence for each.
+    public let leftOut: [String]
 
     /// How often the files are looked at, at most, until they are seen in one state.
     static let attempts = 1000
@@ -37,7 +39,7 @@ public struct JournalBackup: Sendable {
         guard mkdir(unfinished, 0o700) == 0 else { throw DurableFiles.failure(unfinished, "make the directory") }
         do {
             let acknowledged = try JournalWitness.acknowledged(in: source)
-            try Self.copy(source, to: unfinished)
+            leftOut = try Self.copy(source, to: unfinished)
             verification = try JournalVerification(dataDirectory: unfinished, hashingValues: true)
             guard verification.problems.isEmpty else {
                 throw BackupError.notWhole(path: source, problems: verification.problems)
@@ -55,14 +57,16 @@ public struct JournalBackup: Sendable {
         path = destination
     }
 
-    private static func copy(_ source: String, to destination: String) throws {
+    /// - Returns: what was left out.
+    private static func copy(_ source: String, to destination: String) throws -> [String] {
         let unused = try lockIfUnused(source)
         // SQLite itself drops what is behind a damaged place of its log, when nobody has it open.
         if unused != nil { _ = try WriteAheadLogCheck.inspect(source + "/journal.sqlite-wal") }
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
         let files = DataFiles(source)
-        try withExtendedLifetime(unused) { try files.copyTogether(to: DataFiles(destination)) }
+        let leftOut = try withExtendedLifetime(unused) { try files.copyTogether(to: DataFiles(destination)) }
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
+        return leftOut
     }
 
     /// The directory, so that no coordinator begins on it meanwhile; nil: one runs on it.
@@ -84,12 +88,13 @@ private struct DataFiles {
 
     init(_ directory: String) { self.directory = directory }
 
-    func copyTogether(to copy: DataFiles) throws {
+    /// - Returns: what was left out.
+    func copyTogether(to copy: DataFiles) throws -> [String] {
         let journal = try reader(journal)
         let growth = try reader(self.journal)
         guard DurableFiles.isThere(elements) else {
             try journal.read { try copyAll(of: $0, to: copy.journal) }
-            return
+            return try copyRest(to: copy)
         }
         let elements = try reader(elements)
         for _ in 0..<JournalBackup.attempts {
@@ -109,11 +114,24 @@ private struct DataFiles {
         throw BackupError.tooBusy(path: self.journal)
     }
 
-    /// What commands printed, and what became of submissions, is not bound to the rest.
-    private func copyRest(to copy: DataFiles) throws {
+    /// What commands printed, and what became of submissions, is not bound to the rest: one that is damaged is left out.
+    ///
+    /// - Returns: which, and what to do.
+    private func copyRest(to copy: DataFiles) throws -> [String] {
+        var leftOut: [String] = []
         for (file, place) in [(output, copy.output), (history, copy.history)] where DurableFiles.isThere(file) {
-            try reader(file).read { try copyAll(of: $0, to: place) }
+            do {
+                try reader(file).read { try copyAll(of: $0, to: place, isChecked: true) }
+            } catch let error where SideFile.isDamage(error) {
+                for companion in ["", "-wal", "-shm"] { try DurableFiles.remove(place + companion) }
+                leftOut.append(
+                    """
+                    \(file) is damaged (\(SideFile.text(of: error))) and not in the backup, which is whole without it; a coordinator that \
+                    meets the damage begins a new one
+                    """)
+            }
         }
+        return leftOut
     }
 
     private static func end(_ journal: Database) throws -> Int64? {
@@ -129,13 +147,22 @@ private struct DataFiles {
         return try JournalDatabase.reporting(path, "open the file") { try DatabaseQueue(path: path, configuration: configuration) }
     }
 
-    private func copyAll(of database: Database, to path: String) throws {
+    /// - Parameter isChecked: the copy is read in whole: SQLite copies the pages of a file as they are.
+    /// - Throws: `JournalError`, `BackupError.file`.
+    private func copyAll(of database: Database, to path: String, isChecked: Bool = false) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
             throw DurableFiles.failure(path, "make the file")
         }
         try JournalDatabase.reporting(path, "copy the file") {
             let copy = try DatabaseQueue(path: path)
-            try copy.writeWithoutTransaction { try database.backup(to: $0) }
+            try copy.writeWithoutTransaction { copied in
+                try database.backup(to: copied)
+                guard isChecked else { return }
+                let problems = try String.fetchAll(copied, sql: "PRAGMA quick_check(1)")
+                guard problems == ["ok"] else {
+                    throw JournalError.damagedFile(path: path, action: "check the copy", reason: problems.joined(separator: "; "))
+                }
+            }
             try copy.close()
         }
     }

@@ -8,15 +8,32 @@ import Wire
 ///
 /// The views `submissions` and `operations` are what others may rely on; docs/operating.md says what is in them.
 struct HistoryDatabase {
-    let path: String
-    private let bytesMax: Int64
+    /// Where it is, and how it is kept.
+    struct Place: Sendable {
+        let path: String
+        var bytesMax = CoordinatorLimits.historyBytes
+        /// So long it is waited for another program that has the file locked.
+        var patienceSeconds = JournalDatabase.patienceSeconds
+
+        var file: SideFile { .history(path) }
+    }
+
+    let place: Place
     private let queue: DatabaseQueue
-    private let known: [SubmissionNumber: String]
+    private let known: Set<String>
+    /// Operations of it were written, and its own row was not.
+    private var unfinished: Unfinished?
+
+    private struct Unfinished {
+        let id: String
+        let place: Int64
+    }
 
     /// Submissions removed in one transaction.
     private static let removalSubmissions = 100
 
-    private static let schema = Schema(migrations: [
+    /// A submission has a place of its own here: its number is given anew when a backup was put in the place of the journal.
+    static let schema = Schema(migrations: [
         .init(
             name: "history",
             sql: """
@@ -46,20 +63,50 @@ struct HistoryDatabase {
                     (started - queued) / 1000.0 AS waited, (operation.finished - started) / 1000.0 AS duration,
                     code AS error_code, message AS error
                     FROM operation JOIN submission ON submission.number = operation.submission
-                """)
+                """),
+        // What is there keeps its number as its place: no row is written anew, however many there are.
+        .init(
+            name: "places",
+            sql: """
+                DROP VIEW operations;
+                DROP VIEW submissions;
+                ALTER TABLE submission RENAME COLUMN number TO place;
+                ALTER TABLE operation RENAME COLUMN submission TO place;
+                CREATE INDEX submission_by_id ON submission (id);
+                CREATE VIEW submissions AS SELECT
+                    id, name, key, principal, state,
+                    strftime('%Y-%m-%dT%H:%M:%fZ', submitted / 1000.0, 'unixepoch') AS submitted_at,
+                    strftime('%Y-%m-%dT%H:%M:%fZ', finished / 1000.0, 'unixepoch') AS finished_at,
+                    (finished - submitted) / 1000.0 AS duration, total, succeeded, failed, cancelled, reason AS cancel_reason
+                    FROM submission;
+                CREATE VIEW operations AS SELECT
+                    submission.id AS submission, path, kind, type, operation.state AS state, attempts, worker,
+                    strftime('%Y-%m-%dT%H:%M:%fZ', queued / 1000.0, 'unixepoch') AS queued_at,
+                    strftime('%Y-%m-%dT%H:%M:%fZ', started / 1000.0, 'unixepoch') AS started_at,
+                    strftime('%Y-%m-%dT%H:%M:%fZ', operation.finished / 1000.0, 'unixepoch') AS finished_at,
+                    (started - queued) / 1000.0 AS waited, (operation.finished - started) / 1000.0 AS duration,
+                    code AS error_code, message AS error
+                    FROM operation JOIN submission ON submission.place = operation.place
+                """),
     ])
 
-    /// - Throws: `JournalError` (a newer schema, a file that cannot be used), `DataDirectoryError`.
+    /// - Throws: `JournalError` (a newer schema, a file that cannot be used), `DataDirectoryError`; GRDB's errors where it is damaged.
     init(_ directory: DataDirectory, bytesMax: Int64 = CoordinatorLimits.historyBytes) throws {
-        path = directory.historyPath
-        self.bytesMax = bytesMax
-        try directory.prepareFile(path)
+        try self.init(Place(path: directory.historyPath, bytesMax: bytesMax))
+    }
+
+    /// In a directory that is locked.
+    ///
+    /// - Throws: as above.
+    init(_ place: Place) throws {
+        self.place = place
+        let path = place.path
+        try DataDirectory.prepareFile(path)
         var configuration = Configuration()
         configuration.label = "aop-history"
         configuration.journalMode = .wal
-        configuration.busyMode = .timeout(JournalDatabase.patienceSeconds)
+        configuration.busyMode = .timeout(place.patienceSeconds)
         do {
-            let path = path
             queue = try DatabaseQueue(path: path, configuration: configuration)
             known = try queue.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA journal_size_limit = \(JournalDatabase.logBytesMax)")
@@ -67,11 +114,13 @@ struct HistoryDatabase {
                     try Self.schema.migrate(database, path: path)
                     return .commit
                 }
-                let rows = try Row.fetchAll(database, sql: "SELECT number, id FROM submission")
-                return Dictionary(uniqueKeysWithValues: rows.map { (SubmissionNumber($0["number"]), $0["id"] as String) })
+                let ids = try DatabaseValue.fetchAll(database, sql: "SELECT id FROM submission")
+                return Set(ids.compactMap { String.fromDatabaseValue($0) })
             }
         } catch let error as JournalError { throw error } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             throw JournalError.locked(path: path, action: "open the file")
+        } catch let error as DatabaseError where SideFile.isDamage(error) || error.resultCode == .SQLITE_ERROR {
+            throw error
         } catch {
             throw JournalError.database(
                 path: path, action: "open the history (removing this file loses nothing but what was forgotten already)",
@@ -79,45 +128,84 @@ struct HistoryDatabase {
         }
     }
 
-    /// Whether all of this submission was in it when it was opened.
-    func holds(_ number: SubmissionNumber, id: String) -> Bool { known[number] == id }
+    /// Opens it; where it is damaged, a new one in its place.
+    ///
+    /// - Parameter warn: is told what was lost.
+    /// - Throws: as `init`.
+    static func open(_ directory: DataDirectory, warn: (String) -> Void) throws -> HistoryDatabase {
+        try SideFile.history(directory.historyPath).open(warn) { try HistoryDatabase(directory) }
+    }
 
-    /// Takes in operations of a submission, and after the last of them the submission itself.
+    /// Whether all of this submission was in it when it was opened.
+    func holds(_ id: String) -> Bool { known.contains(id) }
+
+    /// Takes in operations of a submission, and after the last of them the submission itself. What was written of it before goes
+    /// with its first page; what there is of others stays, whatever their numbers.
     ///
     /// - Throws: GRDB's errors; nothing was stored then.
-    func append(_ page: HistoryPage) throws {
-        try queue.writeWithoutTransaction { database in
+    mutating func append(_ page: HistoryPage) throws {
+        let earlier = unfinished
+        let taken: Int64 = try queue.writeWithoutTransaction { database in
+            var place: Int64 = 0
             try database.inTransaction(.immediate) {
-                if page.isFirst { try Self.remove([page.number], database) }
+                place = try page.isFirst ? Self.begin(page.id, after: earlier, database) : Self.place(of: page, earlier)
                 let insert = try database.cachedStatement(
                     sql: """
                         INSERT INTO operation (
-                            submission, unit, path, kind, type, state, attempts, worker, queued, started, finished, code, message)
+                            place, unit, path, kind, type, state, attempts, worker, queued, started, finished, code, message)
                         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                         """)
                 for operation in page.operations {
                     try insert.execute(arguments: [
-                        page.number.rawValue, operation.unit, operation.path, operation.kind.word, operation.type,
+                        place, operation.unit, operation.path, operation.kind.word, operation.type,
                         operation.state.word, operation.attempts, operation.worker, Self.time(operation.queuedAt),
                         Self.time(operation.startedAt), Self.time(operation.finishedAt), operation.failure?.word,
                         operation.failure?.message,
                     ])
                 }
-                if let view = page.submission { try Self.insert(view, database) }
+                if let view = page.submission { try Self.insert(view, at: place, database) }
                 return .commit
             }
+            return place
         }
+        unfinished = page.submission == nil ? Unfinished(id: page.id, place: taken) : nil
     }
 
-    private static func insert(_ view: SubmissionView, _ database: Database) throws {
+    /// Removes what there is of a submission, and what was not finished of another one.
+    ///
+    /// - Returns: its place, behind all others.
+    private static func begin(_ id: String, after unfinished: Unfinished?, _ database: Database) throws -> Int64 {
+        if let unfinished { try remove([unfinished.place], database) }
+        try remove(Int64.fetchAll(database, sql: "SELECT place FROM submission WHERE id = ?", arguments: [id]), database)
+        let last = try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT max(coalesce((SELECT max(place) FROM submission), 0), coalesce((SELECT max(place) FROM operation), 0))
+                """)
+        guard let last, last < .max else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a place is out of range") }
+        return last + 1
+    }
+
+    private static func place(of page: HistoryPage, _ unfinished: Unfinished?) -> Int64 {
+        guard let unfinished, unfinished.id == page.id else {
+            preconditionFailure(
+                """
+                a later page of \(page.id) came after \(unfinished?.id ?? "a whole submission"): one is posted when the one before it was \
+                written, and what is for an earlier file is dropped
+                """)
+        }
+        return unfinished.place
+    }
+
+    private static func insert(_ view: SubmissionView, at place: Int64, _ database: Database) throws {
         try database.execute(
             sql: """
                 INSERT INTO submission (
-                    number, id, key, name, principal, state, submitted, finished, total, succeeded, failed, cancelled, reason)
+                    place, id, key, name, principal, state, submitted, finished, total, succeeded, failed, cancelled, reason)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                view.number.rawValue, view.id, view.key, view.name, view.principal, view.state.word, view.submittedAt, view.finishedAt,
+                place, view.id, view.key, view.name, view.principal, view.state.word, view.submittedAt, view.finishedAt,
                 view.counts.total, view.counts.succeeded, view.counts.failed, view.counts.cancelled, view.cancelReason,
             ])
     }
@@ -129,7 +217,7 @@ struct HistoryDatabase {
     /// - Throws: GRDB's errors.
     /// - Complexity: O(operations): not for those who wait for the coordinator's start.
     func removeUnfinished() throws {
-        try queue.write { try $0.execute(sql: "DELETE FROM operation WHERE submission NOT IN (SELECT number FROM submission)") }
+        try queue.write { try $0.execute(sql: "DELETE FROM operation WHERE place NOT IN (SELECT place FROM submission)") }
     }
 
     /// Removes what ended before `time`, in milliseconds since 1970, and what ended first where the file has more than it may.
@@ -141,21 +229,21 @@ struct HistoryDatabase {
         while true {
             let removed = try queue.write { database in
                 let isTooLarge = try Self.usedBytes(database) > bytesMax
-                let numbers = try Int64.fetchAll(
-                    database, sql: "SELECT number FROM submission WHERE finished < ? ORDER BY finished LIMIT ?",
+                let places = try Int64.fetchAll(
+                    database, sql: "SELECT place FROM submission WHERE finished < ? ORDER BY finished LIMIT ?",
                     arguments: [isTooLarge ? Int64.max : time, Self.removalSubmissions])
-                try Self.remove(numbers.map { SubmissionNumber(UInt32(clamping: $0)) }, database)
-                return numbers.count
+                try Self.remove(places, database)
+                return places.count
             }
             count += removed
             if removed == 0 { return count }
         }
     }
 
-    private static func remove(_ numbers: [SubmissionNumber], _ database: Database) throws {
-        for number in numbers {
-            try database.execute(sql: "DELETE FROM operation WHERE submission = ?", arguments: [number.rawValue])
-            try database.execute(sql: "DELETE FROM submission WHERE number = ?", arguments: [number.rawValue])
+    private static func remove(_ places: [Int64], _ database: Database) throws {
+        for place in places {
+            try database.execute(sql: "DELETE FROM operation WHERE place = ?", arguments: [place])
+            try database.execute(sql: "DELETE FROM submission WHERE place = ?", arguments: [place])
         }
     }
 
@@ -172,11 +260,14 @@ struct HistoryDatabase {
 
 /// What is written of a submission in one go.
 struct HistoryPage: Sendable {
-    let number: SubmissionNumber
+    /// Of the submission.
+    let id: String
     let isFirst: Bool
     let operations: [EndedOperation]
     /// nil: further operations follow.
     let submission: SubmissionView?
+    /// How many files had been begun in the place of damaged ones: what is for an earlier one is written anew, from its first page on.
+    var file = 0
 }
 
 extension OperationView.Kind {

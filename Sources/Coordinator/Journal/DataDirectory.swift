@@ -12,6 +12,7 @@ import Wire
 ///   blobs/incoming/           values on their way in; emptied at each start
 ///   output.sqlite   -wal -shm what commands print, bounded
 ///   history.sqlite  -wal -shm what became of submissions, for people's own questions; bounded
+///   NAME.damaged-TIME         one of the last two that was damaged; of each the newest
 /// ```
 /// Files are made with mode 0600 whatever the umask. The journal names blobs, so that the two belong together: `JournalBackup`
 /// copies them, also while a coordinator runs; `cp` does only while none does.
@@ -81,11 +82,14 @@ public final class DataDirectory: Sendable {
     }
 
     /// Makes the file with mode 0600 where it is missing, and sees to it that its name survives a crash.
-    func prepareFile(_ path: String) throws(DataDirectoryError) {
+    func prepareFile(_ path: String) throws(DataDirectoryError) { try Self.prepareFile(path) }
+
+    /// - Throws: `DataDirectoryError.notWritable`.
+    static func prepareFile(_ path: String) throws(DataDirectoryError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .notWritable(path: path, reason: Self.reason(errno)) }
+        guard descriptor >= 0 else { throw .notWritable(path: path, reason: reason(errno)) }
         close(descriptor)
-        try Self.sync(directory: self.path)
+        try sync(directory: URL(fileURLWithPath: path).deletingLastPathComponent().path)
     }
 
     /// Makes the names in a directory durable.

@@ -28,12 +28,15 @@ public struct JournalPrune: Sendable {
     public let removedValueBytes: UInt64
     /// Why the file still has its size; nil: it has become smaller, or nothing was forgotten.
     public let notCompacted: String?
+    /// Files beside the journal that were damaged, and what was lost with them.
+    public let warnings: [String]
 
     /// - Parameters:
     ///   - isDryRun: nothing is changed.
     ///   - now: milliseconds since 1970.
     /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError`, `BlobStoreError`. What was forgotten by then stays so; the rest
-    ///   is done by the next start, or by the next call.
+    ///   is done by the next start, or by the next call. Nothing was where one of the files cannot be used: they are opened before, and what
+    ///   became of a submission is in the history before it is forgotten, where there is a history.
     /// - Complexity: O(facts), and the size of the state.
     public init(
         dataDirectory: String, _ choice: Choice, isDryRun: Bool = false, at now: Int64 = WallClock.milliseconds(),
@@ -58,19 +61,22 @@ public struct JournalPrune: Sendable {
         self.refused = refused
         keptBytes = ended.reduce(0) { $0 + $1.bytes } - forgotten.reduce(0) { $0 + $1.bytes }
         guard !isDryRun else {
-            (removedValues, removedValueBytes, notCompacted) = (0, 0, nil)
+            (removedValues, removedValueBytes, notCompacted, warnings) = (0, 0, nil, [])
             return
         }
         let before = Self.values(of: scheduler)
         let database = try JournalDatabase(directory)
+        var damaged: [String] = []
+        var output = try OutputDatabase.open(directory) { damaged.append($0) }
+        var elements = try ElementDatabase(directory, totalBytesMax: .max)
+        try Self.write(forgotten, of: scheduler, into: directory) { damaged.append($0) }
         let newEnd = try Self.commit(forgotten.map(\.number), after: end, at: now, to: database, &scheduler)
         // Also of those that an earlier call forgot and was then interrupted.
-        var output = try OutputDatabase(directory)
         let printed = output.submissions.filter(scheduler.isForgotten)
-        var elements = try ElementDatabase(directory, totalBytesMax: .max)
         let sent = elements.submissions.filter(scheduler.isForgotten)
         guard !forgotten.isEmpty || !printed.isEmpty || !sent.isEmpty else {
             (removedValues, removedValueBytes, notCompacted) = (0, 0, nil)
+            warnings = damaged
             try database.close()
             return
         }
@@ -81,8 +87,39 @@ public struct JournalPrune: Sendable {
         notCompacted = database.compact()
         try database.close()
         // Last: by what is left of them the next call knows that this one was interrupted.
-        try output.forget(printed)
+        try output.perform({ damaged.append($0) }) { try $0.forget(printed) }
         try elements.forget(sent)
+        warnings = damaged
+    }
+
+    /// Writes what is not in the history yet, where there is one.
+    ///
+    /// - Throws: `JournalError`, `DataDirectoryError`.
+    private static func write(
+        _ submissions: [KeptSubmission], of scheduler: Scheduler, into directory: DataDirectory, _ warn: (String) -> Void
+    ) throws {
+        let path = directory.historyPath
+        guard !submissions.isEmpty, DurableFiles.isThere(path) else { return }
+        func writeAll() throws(JournalError) {
+            try JournalDatabase.reporting(
+                path, "write what became of submissions (where that is not needed, remove this file and its -wal: nothing depends on it)"
+            ) {
+                var history = try HistoryDatabase.open(directory, warn: warn)
+                var feed = HistoryFeed()
+                for one in submissions where !history.holds(one.id) { feed.append(one.number, after: .none, at: 0) }
+                while let page = feed.page(upTo: scheduler.sequence, of: scheduler) {
+                    try history.append(page)
+                    feed.taken()
+                }
+                try history.close()
+            }
+        }
+        do throws(JournalError) { try writeAll() } catch {
+            guard SideFile.isDamage(error) else { throw error }
+            // Its connection has ended with the error.
+            warn(try SideFile.history(path).setAside(because: error))
+            try writeAll()
+        }
     }
 
     /// - Returns: where the journal ends then.

@@ -8,6 +8,8 @@ struct OutputDatabase {
     let path: String
     private let totalBytesMax: Int64
     private let queue: DatabaseQueue
+    /// It was damaged and is closed, and a new one could not be begun yet.
+    private var isClosed = false
     /// Bytes stored by submission.
     private var sizes: [SubmissionNumber: Int64] = [:]
     private var totalBytes: Int64 = 0
@@ -33,18 +35,22 @@ struct OutputDatabase {
                 """)
     ])
 
-    /// - Throws: `JournalError` (a newer schema, a file that cannot be used), `DataDirectoryError`.
+    /// - Throws: `JournalError` (a newer schema, a file that cannot be used), `DataDirectoryError`; GRDB's errors where it is damaged.
     init(_ directory: DataDirectory, totalBytesMax: Int64 = CoordinatorLimits.outputTotalBytes) throws {
-        path = directory.outputPath
+        try self.init(path: directory.outputPath, totalBytesMax: totalBytesMax)
+    }
+
+    /// In a directory that is locked.
+    private init(path: String, totalBytesMax: Int64) throws {
+        self.path = path
         self.totalBytesMax = totalBytesMax
-        try directory.prepareFile(path)
+        try DataDirectory.prepareFile(path)
         var configuration = Configuration()
         configuration.label = "aop-output"
         configuration.journalMode = .wal
         configuration.busyMode = .timeout(JournalDatabase.patienceSeconds)
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
-            let path = path
             try queue.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA journal_size_limit = \(JournalDatabase.logBytesMax)")
                 try database.inTransaction(.immediate) {
@@ -55,6 +61,8 @@ struct OutputDatabase {
             try loadSizes()
         } catch let error as JournalError { throw error } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             throw JournalError.locked(path: path, action: "open the file")
+        } catch let error as DatabaseError where SideFile.isDamage(error) || error.resultCode == .SQLITE_ERROR {
+            throw error
         } catch {
             throw JournalError.database(
                 path: path, action: "open the spool of output (removing this file loses nothing but output)",
@@ -76,10 +84,14 @@ struct OutputDatabase {
             var sizes: [SubmissionNumber: Int64] = [:]
             let rows = try Row.fetchCursor(
                 database, sql: "SELECT submission, sum(length(bytes)) AS size FROM output GROUP BY submission")
-            while let row = try rows.next() { sizes[SubmissionNumber(row["submission"])] = row["size"] }
+            while let row = try rows.next() {
+                let submission: UInt32 = try row.whole("submission")
+                let size: Int64 = try row.whole("size")
+                sizes[SubmissionNumber(submission)] = size
+            }
             return sizes
         }
-        totalBytes = sizes.values.reduce(0, +)
+        totalBytes = sizes.values.reduce(0, &+)
     }
 
     /// Stores the records in order, without those stored before, and makes room where the total is over its limit.
@@ -140,8 +152,9 @@ struct OutputDatabase {
                 var freed: Int64 = 0
                 var last: Int64 = 0
                 for row in rows where totalBytes - freed > totalBytesMax {
-                    freed += row["size"]
-                    last = row["position"]
+                    let size: Int64 = try row.whole("size")
+                    freed += size
+                    last = try row.whole("position")
                 }
                 try database.execute(
                     sql: "DELETE FROM output WHERE submission = ? AND position <= ?", arguments: [oldest.rawValue, last])
@@ -186,8 +199,9 @@ struct OutputDatabase {
             var bytes = 0
             let rows = try Self.rows(query, database)
             while let row = try rows.next() {
-                if let wanted, !wanted.contains(row["unit"]) { continue }
-                let record = Self.record(row)
+                let unit: Int = try row.whole("unit")
+                if let wanted, !wanted.contains(unit) { continue }
+                let record = try Self.record(row)
                 if !page.records.isEmpty
                     && (bytes + record.bytes.count > query.limitBytes
                         || page.records.count >= CoordinatorLimits.outputRecordsPerPage)
@@ -197,7 +211,7 @@ struct OutputDatabase {
                 }
                 bytes += record.bytes.count
                 page.records.append(record)
-                page.position = row["position"]
+                page.position = try row.whole("position")
             }
             return page
         }
@@ -219,14 +233,17 @@ struct OutputDatabase {
             arguments: [query.submission.rawValue, query.after])
     }
 
-    private static func record(_ row: Row) -> OutputRecord {
-        OutputRecord(
-            unit: UnitID(SubmissionNumber(row["submission"]), row["unit"]),
-            attempt: Attempt(rawValue: UInt64(bitPattern: row["attempt"] as Int64)),
-            attemptNumber: row["number"], path: row["path"],
-            stream: OutputRecord.Stream(rawValue: row["stream"]) ?? .log,
-            index: UInt64(bitPattern: row["chunk"] as Int64), at: row["at"], bytes: [UInt8](row["bytes"] as Data),
-            isTruncated: row["truncated"])
+    private static func record(_ row: Row) throws -> OutputRecord {
+        // An index takes 32 bits.
+        let (submission, unit): (UInt32, UInt32) = (try row.whole("submission"), try row.whole("unit"))
+        let (attempt, index, truncated): (Int64, Int64, Int64) = (
+            try row.whole("attempt"), try row.whole("chunk"), try row.whole("truncated")
+        )
+        let stream: UInt8 = try row.whole("stream")
+        return OutputRecord(
+            unit: UnitID(SubmissionNumber(submission), Int(unit)), attempt: Attempt(rawValue: UInt64(bitPattern: attempt)),
+            attemptNumber: try row.whole("number"), path: try row.text("path"), stream: OutputRecord.Stream(rawValue: stream) ?? .log,
+            index: UInt64(bitPattern: index), at: try row.whole("at"), bytes: try row.bytes("bytes"), isTruncated: truncated != 0)
     }
 
     /// Puts what was stored on the disk.
@@ -237,4 +254,35 @@ struct OutputDatabase {
     }
 
     func close() throws { try queue.close() }
+
+    // MARK: Damage
+
+    private var file: SideFile { .output(path) }
+
+    /// Opens it; where it is damaged, a new one in its place.
+    ///
+    /// - Parameter warn: is told what was lost.
+    /// - Throws: as `init`.
+    static func open(_ directory: DataDirectory, warn: (String) -> Void) throws -> OutputDatabase {
+        try SideFile.output(directory.outputPath).open(warn) { try OutputDatabase(directory) }
+    }
+
+    /// Does something with it; where it turns out to be damaged, with a new one in its place.
+    ///
+    /// - Parameters:
+    ///   - warn: is told what was lost.
+    ///   - body: has changed nothing when it throws.
+    /// - Throws: what `body` throws, and as `init`.
+    mutating func perform<Result>(_ warn: (String) -> Void, _ body: (inout OutputDatabase) throws -> Result) throws -> Result {
+        do {
+            if isClosed { self = try OutputDatabase(path: path, totalBytesMax: totalBytesMax) }
+            return try body(&self)
+        } catch let error where SideFile.isDamage(error) {
+            try queue.close()
+            isClosed = true
+            warn(try file.setAside(because: error))
+            self = try OutputDatabase(path: path, totalBytesMax: totalBytesMax)
+            return try body(&self)
+        }
+    }
 }

@@ -2,7 +2,8 @@ import Logging
 import Scheduling
 import Wire
 
-/// The spool of output on its own thread. What cannot be stored is logged and lost: no work depends on it.
+/// The spool of output on its own thread. What cannot be stored is logged and lost, and of a file that is damaged a new one is begun: no work
+/// depends on it.
 final class OutputService: Sendable {
     enum Job: Sendable {
         case append([OutputRecord])
@@ -71,13 +72,16 @@ private struct OutputWorker {
             case .append(let records): waiting += records
             case .read(let ticket, let query):
                 store()
-                do { report(.page(ticket, try database.read(query))) } catch {
+                do {
+                    let page = try use { try $0.read(query) }
+                    report(.page(ticket, page))
+                } catch {
                     logger.error("\(database.path): cannot read output: \(error)")
                     report(.unreadable(ticket, reason: "the stored output cannot be read; the coordinator's log says why"))
                 }
             case .forget(let submissions):
                 store()
-                do { try database.forget(submissions) } catch {
+                do { try use { try $0.forget(submissions) } } catch {
                     logger.error("\(database.path): cannot remove what is known no more; the next start tries again: \(error)")
                 }
             }
@@ -91,10 +95,17 @@ private struct OutputWorker {
         do { try database.close() } catch { logger.error("\(database.path): cannot close: \(error)") }
     }
 
+    /// Does something with the file, or with the one that takes the place of a damaged one.
+    private mutating func use<Result>(_ body: (inout OutputDatabase) throws -> Result) throws -> Result {
+        let logger = logger
+        return try database.perform({ logger.warning("\($0)") }, body)
+    }
+
     private mutating func store() {
         guard !waiting.isEmpty else { return }
+        let records = waiting
         do {
-            try database.append(waiting)
+            try use { try $0.append(records) }
             syncAt = syncAt ?? BootClock.milliseconds() + CoordinatorLimits.outputSyncMilliseconds
         } catch {
             if let skipped = log.allow(at: BootClock.milliseconds()) {
@@ -107,6 +118,6 @@ private struct OutputWorker {
 
     private mutating func sync() {
         syncAt = nil
-        do { try database.sync() } catch { logger.error("\(database.path): cannot sync: \(error)") }
+        do { try use { try $0.sync() } } catch { logger.error("\(database.path): cannot sync: \(error)") }
     }
 }

@@ -78,7 +78,10 @@ final class CoordinatorLoop {
     private let recorder: FlightRecorder?
     private var phase = Phase.running
     private var held = HeldSends()
-    private var historyFeed = HistoryFeed()
+    var historyFeed = HistoryFeed()
+    /// As the scheduler was told.
+    var isHistoryBehind = false
+    var unwrittenLog = RateLimit()
     var eventLog: EventLog
     private var outputs: Outputs
     private var durable: JournalSequence
@@ -177,11 +180,7 @@ final class CoordinatorLoop {
         outputs.removeAll()
         scheduler.tellsWaits = configuration.whenBegun != nil
         scheduler.telling = eventLog.telling
-        if let database = recovery.history {
-            for (number, id) in scheduler.endedSubmissions where !database.holds(number, id: id) {
-                historyFeed.append(number, after: durable)
-            }
-        }
+        if let database = recovery.history { fillHistory { !database.holds($0) } }
         do { try listen() } catch {
             closeThreads()
             throw error
@@ -232,6 +231,7 @@ final class CoordinatorLoop {
             // While nothing is read, nobody's lease is watched either: what would renew it waits in the socket.
             if routerToken != nil {
                 forgetTheSilent()
+                tellOfHistory()
                 if !inputs.isEmpty || isDue(wakeAt) {
                     try step(isSmall: !hasInputs && bytes <= CoordinatorLimits.bytesCommittedAtOnce)
                 }
@@ -306,7 +306,7 @@ final class CoordinatorLoop {
             case .blobs(let event): try receive(event)
             case .output(let event): receive(event)
             case .elements(let event): receive(event)
-            case .history(.taken): historyFeed.taken()
+            case .history(let event): receive(event)
             case .enrolment(let event): receive(event)
             case .probe(let probe):
                 probe.set(
@@ -419,9 +419,12 @@ final class CoordinatorLoop {
         if !outputs.facts.isEmpty {
             for fact in outputs.facts {
                 if let level = EventLog.level(of: fact), eventLog.isOn(level) { log(fact, level) }
+                if case .forgotten(let number, _) = fact {
+                    forgotten.append((number, scheduler.sequence))
+                    dropFromHistory(number)
+                }
                 labels.observe(fact)
                 if case .lockSeized = fact { labels.forget(where: scheduler.isFenced) }
-                if case .forgotten(let number, _) = fact { forgotten.append((number, scheduler.sequence)) }
             }
             if isAlone, outputs.facts.count <= CoordinatorLimits.factsCommittedAtOnce,
                 let end = try journal.commitAtOnce(outputs.facts, after: durable)
@@ -433,7 +436,7 @@ final class CoordinatorLoop {
         }
         if !outputs.happenings.isEmpty { log(outputs.happenings) }
         if !outputs.ended.isEmpty { log(ended: outputs.ended) }
-        if history != nil { for number in outputs.ended { historyFeed.append(number, after: scheduler.sequence) } }
+        if history != nil { for number in outputs.ended { historyFeed.append(number, after: scheduler.sequence, at: now.boot) } }
         var sends: [Outputs.Send] = []
         sends.reserveCapacity(outputs.sends.count)
         for send in outputs.sends {

@@ -45,9 +45,10 @@ struct Recovery {
                 dropped; nobody had been told of it
                 """)
         }
-        var output = try OutputDatabase(directory)
+        let warn = { (text: String) in logger.warning("\(text)") }
+        var output = try OutputDatabase.open(directory, warn: warn)
         var elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
-        history = configuration.historyMilliseconds == 0 ? nil : try HistoryDatabase(directory)
+        history = try configuration.historyMilliseconds == 0 ? nil : HistoryDatabase.open(directory, warn: warn)
         let (snapshot, folded) = try found.map { ($0.snapshot, $0.end) } ?? Self.fold(database, into: &scheduler)
         if found == nil {
             // Of an earlier release: it could be read only now.
@@ -55,7 +56,8 @@ struct Recovery {
             try Self.checkValues(of: scheduler, in: directory, logger)
         }
         // What the last process did not come to.
-        try output.forget(output.submissions.filter(scheduler.isForgotten))
+        let printed = output.submissions.filter(scheduler.isForgotten)
+        try output.perform(warn) { try $0.forget(printed) }
         try elements.forget(elements.submissions.filter(scheduler.isForgotten))
         self.output = output
         self.elements = elements

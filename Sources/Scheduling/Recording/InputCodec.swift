@@ -76,6 +76,9 @@ extension ByteWriter {
         case .diskFilled(let reason):
             write(UInt8(16))
             write(optional: reason) { $0.write($1) }
+        case .historyBehind(let isBehind):
+            write(UInt8(18))
+            write(isBehind)
         }
     }
 
@@ -192,6 +195,7 @@ extension ByteReader {
         switch kind {
         case 15: return .zones(try zones())
         case 16: return .diskFilled(try optional { reader throws(DecodingFailure) in try reader.text() })
+        case 18: return .historyBehind(try flag())
         case 17: return .barred(Incarnation(try unsigned()), try flag() ? .revoked : .limited)
         default: break
         }

@@ -85,6 +85,8 @@ public struct Scheduler {
     var misfits: [SubmissionNumber: [Int32: String]] = [:]
     /// Why nothing new is admitted; nil: there is room.
     var fullDisk: String?
+    /// What has ended is not written down elsewhere yet.
+    var historyIsBehind = false
     /// What running operations said last of how far they have come. Looked up, never iterated.
     var progress: [UnitID: Progress] = [:]
     /// Running operations whose partial results are not taken, and why. Looked up, never iterated.
@@ -198,6 +200,7 @@ public struct Scheduler {
         case .request(let request, let body, let authority): answer(request, body, by: authority, &outputs)
         case .zones(let tables): register(tables, &outputs)
         case .diskFilled(let reason): fullDisk = reason
+        case .historyBehind(let isBehind): historyIsBehind = isBehind
         }
     }
 

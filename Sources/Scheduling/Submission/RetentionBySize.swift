@@ -59,7 +59,9 @@ extension Scheduler {
 
     /// Forgets what ended first until the rest is within the limit, but nothing that somebody may be about to ask for.
     mutating func roomDue(_ outputs: inout Outputs) {
-        guard let limit = configuration.retentionBytes else { return }
+        guard let bytesMax = configuration.retentionBytes else { return }
+        // What is not written down yet may take as much again, and no more.
+        let limit = historyIsBehind ? bytesMax + min(bytesMax, .max - bytesMax) : bytesMax
         var spared: [(number: SubmissionNumber, endedAt: Int64, bytes: Int64)] = []
         var sparedBytes: Int64 = 0
         while kept.bytes + sparedBytes > limit, let oldest = kept.popFirst() {
@@ -75,7 +77,7 @@ extension Scheduler {
             }
         }
         for one in spared { kept.insert(one.number, endedAt: one.endedAt, bytes: one.bytes) }
-        if kept.bytes > limit { wallTimers.insert(.room, due: now.wall + Self.youngMilliseconds) }
+        if kept.bytes > bytesMax { wallTimers.insert(.room, due: now.wall + Self.youngMilliseconds) }
     }
 
     /// Whoever waits for an end is to have the time to hear of it.

@@ -10,7 +10,8 @@ struct JournalBackupCommand: ToolCommand {
         abstract: "Copy a coordinator's data directory, also while it runs.",
         discussion: """
             The copy holds one state of the journal, with the values, partial results and output that belong to it. All of it is read again
-            before it gets its name. Run it on the coordinator's host, as its user.
+            before it gets its name. Run it on the coordinator's host, as its user. Where what commands printed (output.sqlite) or the history
+            (history.sqlite) is damaged, that file is left out with a warning: the copy is whole without it.
 
             Examples:
               aop journal backup /var/backups/aop-monday
@@ -25,8 +26,11 @@ struct JournalBackupCommand: ToolCommand {
     func execute(_ console: Console) async throws -> ExitStatus {
         let (source, destination) = (data.path, directory)
         let backup = try await JournalWork.run { try JournalBackup(of: source, to: destination) }
+        for text in backup.leftOut { await console.warn(text) }
         switch console.mode {
-        case .json, .jsonl: try await console.writeValue(JournalText.json(backup.verification, path: backup.path))
+        case .json, .jsonl:
+            let leftOut = JSONValue.array(backup.leftOut.map { .string($0) })
+            try await console.writeValue(JournalText.json(backup.verification, path: backup.path, more: [("leftOut", leftOut)]))
         case .quiet: break
         case .text:
             try await console.write(JournalText.text(backup.verification, path: backup.path, hashed: true))

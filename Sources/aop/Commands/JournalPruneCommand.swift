@@ -48,6 +48,7 @@ struct JournalPruneCommand: ToolCommand {
             throw ToolError(.notFound, "notFound", "there is no journal in \(path); name its directory with --data")
         }
         let pruned = try await JournalWork.run { try JournalPrune(dataDirectory: path, choice, isDryRun: dryRun, at: now) }
+        for text in pruned.warnings { await console.warn(text) }
         switch console.mode {
         case .json, .jsonl: try await console.writeValue(json(pruned))
         case .quiet: try await console.write(pruned.forgotten.map { "\($0.id)\n" }.joined())
