@@ -83,11 +83,11 @@ func damageTable(_ table: String, of path: String) throws {
         _ = try await TestCoordinator.run(in: path) { try Self.work($0) }
         for name in ["history", "output"] {
             let queue = try DatabaseQueue(path: "\(path)/\(name).sqlite")
-            try queue.write { try $0.execute(sql: "INSERT INTO schema_versions VALUES (99, 'later', '9.9')") }
+            try await queue.write { try $0.execute(sql: "INSERT INTO schema_versions VALUES (99, 'later', '9.9')") }
             #expect(throws: JournalError.newerSchema(path: "\(path)/\(name).sqlite", number: 99, name: "later", product: "9.9")) {
                 try Recovery(CoordinatorConfiguration(dataDirectory: path), logger: TestCoordinator.quiet)
             }
-            try queue.write { try $0.execute(sql: "DELETE FROM schema_versions WHERE number = 99") }
+            try await queue.write { try $0.execute(sql: "DELETE FROM schema_versions WHERE number = 99") }
             try queue.close()
         }
         #expect(try aside().isEmpty)
@@ -158,18 +158,19 @@ func damageTable(_ table: String, of path: String) throws {
     @Test func whatIsNotWritten_holdsBackWhatIsToBeForgotten_butNotForEver() {
         let (lag, hold) = (CoordinatorLimits.historyLagMilliseconds, CoordinatorLimits.historyHoldMilliseconds)
         var feed = HistoryFeed()
-        #expect(!feed.holdsBack(at: 0))
+        func holdsBack(at time: Int64) -> Bool { feed.holdsBack(at: time) }
+        #expect(!holdsBack(at: 0))
         feed.append(SubmissionNumber(1), after: .none, at: 0)
         feed.append(SubmissionNumber(2), after: .none, at: 0)
-        #expect(!feed.holdsBack(at: lag - 1))
-        #expect(feed.holdsBack(at: lag) && feed.holdsBack(at: lag + hold - 1))
-        #expect(!feed.holdsBack(at: lag + hold))
+        #expect(!holdsBack(at: lag - 1))
+        #expect(holdsBack(at: lag) && holdsBack(at: lag + hold - 1))
+        #expect(!holdsBack(at: lag + hold))
         #expect(feed.forget(SubmissionNumber(1)), "it was not written")
         #expect(!feed.forget(SubmissionNumber(1)) && !feed.forget(SubmissionNumber(3)))
         #expect(feed.forget(SubmissionNumber(2)))
-        #expect(!feed.holdsBack(at: lag + hold))
+        #expect(!holdsBack(at: lag + hold))
         feed.append(SubmissionNumber(4), after: .none, at: lag + hold)
-        #expect(feed.holdsBack(at: 2 * lag + hold), "it had caught up in between")
+        #expect(holdsBack(at: 2 * lag + hold), "it had caught up in between")
     }
 
     // MARK: The spool of output
@@ -232,7 +233,7 @@ func damageTable(_ table: String, of path: String) throws {
     @Test func prune_changesNothing_whereAFileIsOfANewerRelease() async throws {
         let id = try await TestCoordinator.run(in: path) { try Self.work($0) }
         let queue = try DatabaseQueue(path: history)
-        try queue.write { try $0.execute(sql: "INSERT INTO schema_versions VALUES (99, 'later', '9.9')") }
+        try await queue.write { try $0.execute(sql: "INSERT INTO schema_versions VALUES (99, 'later', '9.9')") }
         try queue.close()
         #expect(throws: JournalError.self) { try JournalPrune(dataDirectory: path, .keepingBytes(0)) }
         #expect(try JournalPrune(dataDirectory: path, .keepingBytes(0), isDryRun: true).forgotten.map(\.id) == [id])

@@ -228,7 +228,7 @@ struct HistoryDatabase {
         var count = 0
         while true {
             let removed = try queue.write { database in
-                let isTooLarge = try Self.usedBytes(database) > bytesMax
+                let isTooLarge = try Self.usedBytes(database) > place.bytesMax
                 let places = try Int64.fetchAll(
                     database, sql: "SELECT place FROM submission WHERE finished < ? ORDER BY finished LIMIT ?",
                     arguments: [isTooLarge ? Int64.max : time, Self.removalSubmissions])
