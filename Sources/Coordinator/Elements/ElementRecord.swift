@@ -10,7 +10,10 @@ struct ElementRun: Hashable, Sendable {
         var bytes: [UInt8]
 
         /// What it takes of the limit: also very many empty ones are bounded.
-        var spooledBytes: Int { bytes.count + 64 }
+        var spooledBytes: Int { bytes.count + Self.overhead }
+
+        /// What one takes besides its bytes.
+        static let overhead = 64
     }
 
     let peer: PeerID
@@ -37,6 +40,8 @@ struct ElementReceipt: Hashable, Sendable {
     var isClosed: Bool
     /// Why the rest was not taken; nil: it was.
     var full: String?
+    /// What was acknowledged before the run, and is not there any more.
+    var loss: ElementLoss?
 }
 
 /// What a reader asks of the spool.
@@ -51,7 +56,7 @@ struct ElementQuery: Hashable, Sendable {
 
 struct ElementPage: Hashable, Sendable {
     var elements: [ElementRun.Element] = []
-    /// The first index after these.
+    /// The first index after these, and after those behind them that are gone.
     var next: UInt64
     /// More is stored already.
     var more = false

@@ -11,6 +11,8 @@ import Wire
 ///   blobs/ab/cdef…            large values, named by the SHA-256 of their content
 ///   blobs/incoming/           values on their way in; emptied at each start
 ///   output.sqlite   -wal -shm what commands print, bounded
+///   elements.sqlite -wal -shm what operations sent while they ran, bounded
+///   elements.acknowledged     how far that went when its senders were told of it
 ///   history.sqlite  -wal -shm what became of submissions, for people's own questions; bounded
 /// ```
 /// Files are made with mode 0600 whatever the umask. The journal names blobs, so that the two belong together: `JournalBackup`

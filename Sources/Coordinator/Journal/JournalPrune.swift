@@ -67,7 +67,8 @@ public struct JournalPrune: Sendable {
         // Also of those that an earlier call forgot and was then interrupted.
         var output = try OutputDatabase(directory)
         let printed = output.submissions.filter(scheduler.isForgotten)
-        var elements = try ElementDatabase(directory, totalBytesMax: .max)
+        var elements = try ElementDatabase(directory, totalBytesMax: .max, isForgotten: scheduler.isForgotten)
+        if !elements.losses.isEmpty { logger.warning("\(ElementLoss.text(elements.losses, path: elements.path))") }
         let sent = elements.submissions.filter(scheduler.isForgotten)
         guard !forgotten.isEmpty || !printed.isEmpty || !sent.isEmpty else {
             (removedValues, removedValueBytes, notCompacted) = (0, 0, nil)

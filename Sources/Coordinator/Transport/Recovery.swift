@@ -37,6 +37,7 @@ struct Recovery {
         let found = try Self.look(directory, &scheduler)
         blobs = try BlobStore(path: directory.blobsPath)
         try Self.checkValues(of: scheduler, in: directory, logger)
+        let lookedElements = try ElementScan.look(at: directory)
         database = try JournalDatabase(directory)
         if case .tornTail(let commits) = found?.log ?? database.logFinding {
             logger.notice(
@@ -46,9 +47,11 @@ struct Recovery {
                 """)
         }
         var output = try OutputDatabase(directory)
-        var elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
         history = configuration.historyMilliseconds == 0 ? nil : try HistoryDatabase(directory)
         let (snapshot, folded) = try found.map { ($0.snapshot, $0.end) } ?? Self.fold(database, into: &scheduler)
+        var elements = try ElementDatabase(
+            directory, totalBytesMax: configuration.partialResultBytes, looked: lookedElements, isForgotten: scheduler.isForgotten)
+        if !elements.losses.isEmpty { logger.warning("\(ElementLoss.text(elements.losses, path: elements.path))") }
         // What the last process did not come to.
         try output.forget(output.submissions.filter(scheduler.isForgotten))
         try elements.forget(elements.submissions.filter(scheduler.isForgotten))
