@@ -158,6 +158,9 @@ import Testing
             try DataDirectory(path: path), [unit.submission: [unit: ElementWitness.End(number: 1, next: 50)]])
         var spool = try open()
         #expect(spool.losses.map(\.count) == [50])
+        // Who reads before it sends again does not leap over what is still to come.
+        let running = ElementQuery(unit: unit, number: 1, from: 0, limitBytes: 1000, isEnded: false)
+        #expect(try spool.read(running).next == 0)
         #expect(try spool.append([run([0, 1])]).map(\.next) == [2])
         let page = try read(spool)
         #expect(page.elements.map(\.index) == [0, 1] && page.next == 2)

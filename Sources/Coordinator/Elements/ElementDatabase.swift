@@ -357,8 +357,8 @@ struct ElementDatabase {
                 sql: """
                     SELECT max(next) FROM (
                         SELECT next FROM removed WHERE submission = ? AND unit = ? AND number = ?
-                        UNION ALL SELECT next FROM lost WHERE submission = ? AND unit = ? AND number = ?)
-                    """, arguments: [submission, unit, number, submission, unit, number])
+                        UNION ALL SELECT next FROM lost WHERE submission = ? AND unit = ? AND number = ? AND ?)
+                    """, arguments: [submission, unit, number, submission, unit, number, query.isEnded])
             if let gone { page.next = max(page.next, UInt64(bitPattern: gone)) }
             return page
         }

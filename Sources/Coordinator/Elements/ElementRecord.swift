@@ -52,6 +52,9 @@ struct ElementQuery: Hashable, Sendable {
     /// The first index wanted.
     var from: UInt64
     var limitBytes: Int
+    /// Nothing will follow what is stored. Until then a sender may offer again what seems to be lost, and readers are told of a loss by what
+    /// comes behind it.
+    var isEnded = true
 }
 
 struct ElementPage: Hashable, Sendable {
