@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 import Wire
 
@@ -122,6 +123,103 @@ import Wire
             _ = try client.attach(.client, incarnation: 2)
             let page = try client.elements(id)
             #expect(page.elements.map(\.index) == [0, 1, 2] && page.ended)
+        }
+    }
+
+    /// What was acknowledged is not sent again: who lost it says so, and goes on.
+    @Test func spoolThatIsGone_holdsNothingUp_andItsReadersAreToldHowManyTheyMiss() async throws {
+        let (id, unit) = try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, _, id) = try Self.begin(coordinator)
+            let unit = try worker.assignments(1)[0]
+            try worker.sendElements(unit.unit, unit.attempt, [0, 1])
+            #expect(try worker.receipt().next == 2)
+            return (id, unit)
+        }
+        try removeSpool()
+        let log = LogRecorder()
+        try await TestCoordinator.run(in: path, logger: log.logger) { coordinator in
+            let worker = try coordinator.peer()
+            let held = WireHeldUnit.with {
+                $0.unit = unit.unit
+                $0.attempt = unit.attempt
+                $0.state = .running
+            }
+            #expect(try worker.attach(.executor, incarnation: 1, held: [held]).drop.isEmpty)
+            try worker.sendElements(unit.unit, unit.attempt, [2], closed: true)
+            let receipt = try worker.receipt()
+            #expect(receipt.next == 3 && receipt.closed && receipt.full.isEmpty)
+            try worker.succeed(unit)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            let page = try client.elements(id)
+            #expect(page.elements.map(\.index) == [2] && page.next == 3 && page.ended)
+        }
+        #expect(log.lines.contains { $0.contains("2 partial results of 1 operation were acknowledged and are lost") })
+    }
+
+    @Test func spoolOfAnOperationThatHasEnded_isMissed_byTheStart_byVerify_andByReaders() async throws {
+        let id = try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, _, id) = try Self.begin(coordinator)
+            let unit = try worker.assignments(1)[0]
+            try worker.sendElements(unit.unit, unit.attempt, [0, 1, 2], closed: true)
+            #expect(try worker.receipt().closed)
+            try worker.succeed(unit)
+            return id
+        }
+        #expect(try JournalVerification(dataDirectory: path).partialResultProblems.isEmpty)
+        try removeSpool()
+        let found = try JournalVerification(dataDirectory: path)
+        #expect(found.problems.isEmpty)
+        let expected = "submission \(id), unit 1, attempt 1: 3 partial results from 0 on were acknowledged and are lost"
+        #expect(found.partialResultProblems == [expected])
+        let log = LogRecorder()
+        try await TestCoordinator.run(in: path, logger: log.logger) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 3)
+            let page = try client.elements(id)
+            #expect(page.elements.isEmpty && page.next == 3 && page.ended)
+        }
+        #expect(log.lines.contains { $0.contains("3 partial results of 1 operation were acknowledged and are lost") })
+        #expect(try JournalVerification(dataDirectory: path).partialResultProblems.isEmpty, "readers are told, and it was said")
+    }
+
+    @Test func damagedElement_isNamedToItsReader_andByVerify() async throws {
+        let id = try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, _, id) = try Self.begin(coordinator)
+            let unit = try worker.assignments(1)[0]
+            try worker.sendElements(unit.unit, unit.attempt, [0, 1], closed: true)
+            #expect(try worker.receipt().closed)
+            try worker.succeed(unit)
+            return id
+        }
+        try tamper("UPDATE element SET bytes = x'39' WHERE position = 0")
+        #expect(
+            try JournalVerification(dataDirectory: path).partialResultProblems
+                == ["submission \(id), unit 1, attempt 1: the partial result 0 is not what was written"])
+        try await TestCoordinator.run(in: path) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 3)
+            try client.ask(50, id, attempt: 0, index: 0, waits: false)
+            let reason: String = try client.expect { message in
+                if case .response(let response) = message.body, response.request == 50, case .failed(let failed)? = response.body {
+                    failed.message
+                } else {
+                    nil
+                }
+            }
+            #expect(reason.contains("the stored partial result 0 of attempt 1 is damaged"))
+        }
+    }
+
+    private func tamper(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: path + "/elements.sqlite")
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    private func removeSpool() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasPrefix("elements.sqlite") {
+            try FileManager.default.removeItem(atPath: path + "/" + name)
         }
     }
 

@@ -16,7 +16,7 @@ public struct JournalRestore: Sendable {
     private static let databases = ["elements.sqlite", "output.sqlite", "journal.sqlite"]
     /// What has become of submissions: kept where it is, and taken over where there is none.
     private static let history = "history.sqlite"
-    private static let others = ["blobs", "journal.acknowledged"]
+    private static let others = ["blobs", "elements.acknowledged", "journal.acknowledged"]
     /// A database whose coordinator was killed is in both of the first.
     private static let companions = ["", "-wal", "-shm"]
 
@@ -60,7 +60,7 @@ public struct JournalRestore: Sendable {
         for file in databases + [history] {
             for ending in ["", "-wal"] { try DurableFiles.copy("\(backup)/\(file + ending)", to: "\(staging)/\(file + ending)") }
         }
-        try DurableFiles.copy("\(backup)/journal.acknowledged", to: "\(staging)/journal.acknowledged")
+        for file in others where file != "blobs" { try DurableFiles.copy("\(backup)/\(file)", to: "\(staging)/\(file)") }
         try DurableFiles.copyValues(from: backup + "/blobs", to: staging + "/blobs")
         try DurableFiles.sync(directory: staging)
     }

@@ -7,68 +7,50 @@ import Scheduling
 struct ElementDatabase {
     let path: String
     var totalBytesMax: Int64
-    private let queue: DatabaseQueue
+    /// What was acknowledged, and was not there any more when the file was opened; nobody had been told of it.
+    let losses: [ElementLoss]
+    private var file: ElementFile
+    /// nil: the spool is in memory.
+    private var witness: ElementWitness?
     /// Bytes stored by submission.
     private var sizes: [SubmissionNumber: Int64] = [:]
     private(set) var totalBytes: Int64 = 0
     /// By attempt: the first index not yet stored; what is missing here is looked up in the file.
     private var nextIndex: [Name: UInt64] = [:]
+    /// Attempts of which a run was not taken, and why: what follows is out of its order until that one is sent again.
+    private var refused: [Name: String] = [:]
 
     private struct Name: Hashable {
         let unit: UnitID
         let number: Int
+
+        init(_ run: ElementRun) { (unit, number) = (run.unit, run.number) }
     }
 
     private static let attemptsRemembered = 10_000
-    /// What an element takes besides its bytes.
-    private static let overhead = 64
 
-    private static let schema = Schema(migrations: [
-        .init(
-            name: "elements",
-            sql: """
-                CREATE TABLE element (
-                    submission INTEGER NOT NULL, unit INTEGER NOT NULL, number INTEGER NOT NULL, position INTEGER NOT NULL,
-                    encoding INTEGER NOT NULL, bytes BLOB NOT NULL,
-                    PRIMARY KEY (submission, unit, number, position)
-                ) STRICT, WITHOUT ROWID;
-                CREATE TABLE removed (
-                    submission INTEGER NOT NULL, unit INTEGER NOT NULL, number INTEGER NOT NULL, next INTEGER NOT NULL,
-                    PRIMARY KEY (submission, unit)
-                ) STRICT, WITHOUT ROWID
-                """)
-    ])
-
-    /// - Throws: `JournalError` (a newer schema, a file that cannot be used), `DataDirectoryError`.
-    init(_ directory: DataDirectory, totalBytesMax: Int64) throws {
-        path = directory.elementsPath
-        self.totalBytesMax = totalBytesMax
+    /// - Parameters:
+    ///   - looked: what ``ElementScan/look(at:)`` has found; nil: it is looked now.
+    ///   - isForgotten: whether a submission is known no more: of such ones nothing is missed.
+    /// - Throws: `JournalError` (a newer schema, a file that is damaged or cannot be used), `DataDirectoryError`.
+    init(
+        _ directory: DataDirectory, totalBytesMax: Int64, looked: ElementScan? = nil,
+        isForgotten: (SubmissionNumber) -> Bool = { _ in false }
+    ) throws {
+        let path = directory.elementsPath
+        let looked = try looked ?? ElementScan.look(at: directory)
         try directory.prepareFile(path)
-        var configuration = Configuration()
-        configuration.label = "aop-elements"
-        configuration.journalMode = .wal
-        configuration.busyMode = .timeout(JournalDatabase.patienceSeconds)
-        do {
-            queue = try DatabaseQueue(path: path, configuration: configuration)
-            let path = path
-            try queue.writeWithoutTransaction { database in
-                // After the connection was made, which sets NORMAL: a commit has to be on the disk when it returns.
-                try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = \(JournalDatabase.logBytesMax)")
-                guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else {
-                    throw JournalError.database(path: path, action: "set synchronous to FULL", reason: "SQLite did not take it")
-                }
-                try database.inTransaction(.immediate) {
-                    try Self.schema.migrate(database, path: path)
-                    return .commit
-                }
-            }
-            try loadSizes()
-        } catch let error as JournalError { throw error } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            throw JournalError.locked(path: path, action: "open the file")
-        } catch {
-            throw JournalError.database(
-                path: path, action: "open the spool of partial results (removing this file loses them)", reason: "\(error)")
-        }
+        let file = try ElementFile(path: path)
+        let scan = try looked ?? ElementFile.reporting(path, "read the spool of partial results") { try file.scan() }
+        let acknowledged = try ElementWitness.read(in: directory.path).filter { !isForgotten($0.key) }
+        let losses = scan.losses(against: acknowledged)
+        try ElementFile.reporting(path, "note what is lost") { try Self.note(losses, in: file) }
+        witness = try ElementWitness(directory, acknowledged)
+        self.path = path
+        self.totalBytesMax = totalBytesMax
+        self.losses = losses
+        self.file = file
+        take(scan)
     }
 
     /// A spool in memory, without a limit; it ends with this value.
@@ -77,81 +59,136 @@ struct ElementDatabase {
     init() throws {
         path = ":memory:"
         totalBytesMax = .max
-        queue = try Self.schema.makeInMemory()
+        losses = []
+        file = try ElementFile()
     }
 
-    private mutating func loadSizes() throws {
-        sizes = try queue.read { database in
-            var sizes: [SubmissionNumber: Int64] = [:]
-            let rows = try Row.fetchCursor(
-                database,
-                sql: "SELECT submission, sum(length(bytes) + \(Self.overhead)) AS size FROM element GROUP BY submission")
-            while let row = try rows.next() { sizes[SubmissionNumber(row["submission"])] = row["size"] }
-            return sizes
-        }
+    private mutating func take(_ scan: ElementScan) {
+        sizes = scan.sizes
         totalBytes = sizes.values.reduce(0, +)
+        nextIndex = [:]
+    }
+
+    /// Readers are told of them, and no later start finds them again.
+    private static func note(_ losses: [ElementLoss], in file: ElementFile) throws {
+        guard !losses.isEmpty else { return }
+        try file.queue.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                for loss in losses { try note(loss, database) }
+                return .commit
+            }
+        }
+    }
+
+    private static func note(_ loss: ElementLoss, _ database: Database) throws {
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO lost (submission, unit, number, next) VALUES (?, ?, ?, ?)",
+            arguments: [loss.unit.submission.rawValue, loss.unit.index, loss.number, Int64(bitPattern: loss.next)])
+    }
+
+    /// Before anything is written: what the last write may have left is found out.
+    private mutating func resolveDoubt() throws {
+        if let scan = try file.reopenIfDoubtful() { take(scan) }
     }
 
     // MARK: Storing
 
+    /// What storing some runs changes; it counts when it is on the disk.
+    private struct Storing {
+        var added: [SubmissionNumber: Int64] = [:]
+        var next: [Name: UInt64] = [:]
+        /// Attempts of which the last run was taken, and those of which it was not.
+        var taken: Set<Name> = []
+        var refused: [Name: String] = [:]
+        var receipts: [ElementReceipt] = []
+
+        mutating func end(_ receipt: ElementReceipt, of name: Name) {
+            next[name] = receipt.next
+            refused[name] = receipt.full
+            if receipt.full == nil { taken.insert(name) } else { taken.remove(name) }
+            receipts.append(receipt)
+        }
+    }
+
     /// Stores the runs in order, without what was stored before and as far as there is room. What was stored is on the disk
     /// when this returns.
     ///
-    /// - Throws: GRDB's errors; nothing was stored then.
+    /// What a sender does not send again, because it was told that it is stored, and is not there, is lost: that is noted, for readers, and
+    /// it goes on behind.
+    ///
+    /// - Throws: GRDB's errors, `JournalError`; nothing may be taken for stored then, and all of it is to be sent again.
     mutating func append(_ runs: [ElementRun]) throws -> [ElementReceipt] {
-        var added: [SubmissionNumber: Int64] = [:]
-        var newNext: [Name: UInt64] = [:]
-        var receipts: [ElementReceipt] = []
-        try queue.writeWithoutTransaction { database in
-            try database.inTransaction(.immediate) {
-                let insert = try database.cachedStatement(
-                    sql: "INSERT INTO element (submission, unit, number, position, encoding, bytes) VALUES (?, ?, ?, ?, ?, ?)")
-                for run in runs {
-                    let name = Name(unit: run.unit, number: run.number)
-                    if newNext[name] == nil {
-                        let freed = try begin(name, database)
-                        if freed.bytes > 0 { added[run.unit.submission, default: 0] -= freed.bytes }
-                        newNext[name] = freed.next
-                    }
-                    var receipt = ElementReceipt(
-                        peer: run.peer, unit: run.unit, attempt: run.attempt, next: newNext[name] ?? 0, isClosed: run.isClosed)
-                    if run.first > receipt.next {
-                        // What came before it was not taken, and is going to be sent again.
-                        receipt.full = Self.fullText(totalBytesMax)
-                        receipt.isClosed = false
-                        receipts.append(receipt)
-                        continue
-                    }
-                    for element in run.elements where element.index >= receipt.next {
-                        let total = totalBytes + added.values.reduce(0, +)
-                        guard total + Int64(element.spooledBytes) <= totalBytesMax else {
-                            receipt.full = Self.fullText(totalBytesMax)
-                            receipt.isClosed = false
-                            break
-                        }
-                        try insert.execute(arguments: [
-                            run.unit.submission.rawValue, run.unit.index, run.number, Int64(bitPattern: element.index),
-                            element.encoding, Data(element.bytes),
-                        ])
-                        receipt.next = element.index + 1
-                        added[run.unit.submission, default: 0] += Int64(element.spooledBytes)
-                    }
-                    newNext[name] = receipt.next
-                    receipts.append(receipt)
+        do {
+            try resolveDoubt()
+            var storing = Storing()
+            try file.queue.writeWithoutTransaction { database in
+                try database.inTransaction(.immediate) {
+                    for run in runs { try store(run, &storing, database) }
+                    return .commit
                 }
-                return .commit
             }
+            nextIndex.merge(storing.next) { $1 }
+            for (submission, bytes) in storing.added { count(bytes, of: submission) }
+            if nextIndex.count > Self.attemptsRemembered { nextIndex.removeAll() }
+            let ends = storing.next.filter { $0.value > 0 }
+            try witness?.note(ends.map { (unit: $0.key.unit, end: ElementWitness.End(number: $0.key.number, next: $0.value)) })
+            for name in storing.taken { refused[name] = nil }
+            refused.merge(storing.refused) { $1 }
+            return storing.receipts
+        } catch {
+            file.noteFailure(error)
+            for run in runs { refused[Name(run)] = Self.unstorableText }
+            throw error
         }
-        nextIndex.merge(newNext) { $1 }
-        for (submission, bytes) in added { count(bytes, of: submission) }
-        if nextIndex.count > Self.attemptsRemembered { nextIndex.removeAll() }
-        return receipts
+    }
+
+    private func store(_ run: ElementRun, _ storing: inout Storing, _ database: Database) throws {
+        let name = Name(run)
+        let submission = run.unit.submission
+        if storing.next[name] == nil {
+            let begun = try begin(name, first: run.first, database)
+            if begun.freed > 0 { storing.added[submission, default: 0] -= begun.freed }
+            storing.next[name] = begun.next
+        }
+        var receipt = ElementReceipt(
+            peer: run.peer, unit: run.unit, attempt: run.attempt, next: storing.next[name] ?? 0, isClosed: run.isClosed)
+        if run.first > receipt.next {
+            let before = storing.taken.contains(name) ? nil : refused[name]
+            if let reason = storing.refused[name] ?? before {
+                // What came before it was not taken, and is going to be sent again.
+                receipt.full = reason
+                receipt.isClosed = false
+                return storing.end(receipt, of: name)
+            }
+            let loss = ElementLoss(unit: run.unit, number: run.number, from: receipt.next, next: run.first)
+            try Self.note(loss, database)
+            (receipt.loss, receipt.next) = (loss, loss.next)
+        }
+        let insert = try database.cachedStatement(
+            sql: "INSERT INTO element (submission, unit, number, position, encoding, bytes, digest) VALUES (?, ?, ?, ?, ?, ?, ?)")
+        for element in run.elements where element.index >= receipt.next {
+            let total = totalBytes + storing.added.values.reduce(0, +)
+            guard total + Int64(element.spooledBytes) <= totalBytesMax else {
+                receipt.full = Self.fullText(totalBytesMax)
+                receipt.isClosed = false
+                break
+            }
+            try insert.execute(arguments: [
+                submission.rawValue, run.unit.index, run.number, Int64(bitPattern: element.index), element.encoding, Data(element.bytes),
+                Data(StoredElement.digest(of: element, run.unit, number: run.number)),
+            ])
+            receipt.next = element.index + 1
+            storing.added[submission, default: 0] += Int64(element.spooledBytes)
+        }
+        storing.end(receipt, of: name)
     }
 
     static func fullText(_ limit: Int64) -> String {
         "held back: the coordinator's spool of partial results is full (\(limit) bytes); it goes on when submissions that have"
             + " them end, or when the coordinator is started with a larger --partial-result-bytes"
     }
+
+    static let unstorableText = "held back: the coordinator cannot store partial results; its log says why"
 
     private mutating func count(_ bytes: Int64, of submission: SubmissionNumber) {
         sizes[submission, default: 0] += bytes
@@ -160,23 +197,66 @@ struct ElementDatabase {
     }
 
     /// The first index of an attempt that is not stored. One that is new makes those before it void.
-    private func begin(_ name: Name, _ database: Database) throws -> (next: UInt64, bytes: Int64) {
+    ///
+    /// - Parameter first: what its sender begins with: that is not lost.
+    private func begin(_ name: Name, first: UInt64, _ database: Database) throws -> (next: UInt64, freed: Int64) {
         if let known = nextIndex[name] { return (known, 0) }
-        let place: StatementArguments = [name.unit.submission.rawValue, name.unit.index, name.number]
-        let next = try Int64.fetchOne(
-            database, sql: "SELECT max(position) + 1 FROM element WHERE submission = ? AND unit = ? AND number = ?", arguments: place)
-        if let next { return (UInt64(bitPattern: next), 0) }
+        let (submission, unit, number) = (name.unit.submission.rawValue, name.unit.index, name.number)
+        try database.execute(
+            sql: "DELETE FROM lost WHERE submission = ? AND unit = ? AND (number < ? OR next > ?)",
+            arguments: [submission, unit, number, Int64(bitPattern: first)])
+        let whole = try end(of: name, database)
         let removed = try Int64.fetchOne(
-            database, sql: "SELECT next FROM removed WHERE submission = ? AND unit = ? AND number = ?", arguments: place)
-        if let removed { return (UInt64(bitPattern: removed), 0) }
-        let bytes = try Int64.fetchOne(
+            database, sql: "SELECT next FROM removed WHERE submission = ? AND unit = ? AND number = ?",
+            arguments: [submission, unit, number])
+        let known = [whole.next, removed.map { UInt64(bitPattern: $0) }].compactMap { $0 }
+        if let next = known.max() { return (next, whole.freed) }
+        let void = try Int64.fetchOne(
             database,
             sql: """
-                SELECT coalesce(sum(length(bytes) + \(Self.overhead)), 0) FROM element
+                SELECT coalesce(sum(length(bytes) + \(ElementRun.Element.overhead)), 0) FROM element
                 WHERE submission = ? AND unit = ? AND number < ?
-                """, arguments: place)
-        try database.execute(sql: "DELETE FROM element WHERE submission = ? AND unit = ? AND number < ?", arguments: place)
-        return (0, bytes ?? 0)
+                """, arguments: [submission, unit, number])
+        guard let void, void > 0 else { return (0, whole.freed) }
+        try database.execute(
+            sql: "DELETE FROM element WHERE submission = ? AND unit = ? AND number < ?", arguments: [submission, unit, number])
+        // That they are void is known also while this attempt has none.
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO removed (submission, unit, number, next) VALUES (?, ?, ?, 0)",
+            arguments: [submission, unit, number])
+        return (0, whole.freed + void)
+    }
+
+    /// The index behind the last element of an attempt; nil: it has none. Of a row that is damaged nobody knows where it belongs: it goes, if it
+    /// is the last one.
+    private func end(of name: Name, _ database: Database) throws -> (next: UInt64?, freed: Int64) {
+        let (submission, unit, number) = (name.unit.submission.rawValue, name.unit.index, name.number)
+        var freed: Int64 = 0
+        while let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT position, encoding, bytes, digest FROM element
+                WHERE submission = ? AND unit = ? AND number = ? ORDER BY position DESC LIMIT 1
+                """, arguments: [submission, unit, number])
+        {
+            let mayLackDigest = try hasUnhashed(submission, database)
+            if let element = StoredElement.read(row, name.unit, number: number, mayLackDigest: mayLackDigest) {
+                return (element.index + 1, freed)
+            }
+            let position: DatabaseValue = row[0]
+            let bytes: DatabaseValue = row[2]
+            try database.execute(
+                sql: "DELETE FROM element WHERE submission = ? AND unit = ? AND number = ? AND position = ?",
+                arguments: [submission, unit, number, position])
+            guard database.changesCount == 1 else { throw DamagedElement(number: number, index: 0) }
+            freed += Int64(Data.fromDatabaseValue(bytes)?.count ?? 0) + Int64(ElementRun.Element.overhead)
+        }
+        return (nil, freed)
+    }
+
+    /// Elements of an earlier release have no hash.
+    private func hasUnhashed(_ submission: UInt32, _ database: Database) throws -> Bool {
+        try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM unhashed WHERE submission = ?)", arguments: [submission]) ?? false
     }
 
     // MARK: Making room
@@ -190,17 +270,14 @@ struct ElementDatabase {
     /// - Throws: GRDB's errors.
     mutating func remove(_ ended: [SubmissionNumber]) throws {
         for submission in ended where totalBytes > totalBytesMax / 4 * 3 {
-            try queue.writeWithoutTransaction { database in
-                try database.inTransaction(.immediate) {
-                    try database.execute(
-                        sql: """
-                            INSERT OR REPLACE INTO removed (submission, unit, number, next)
-                            SELECT submission, unit, number, max(position) + 1 FROM element WHERE submission = ?
-                            GROUP BY submission, unit, number
-                            """, arguments: [submission.rawValue])
-                    try database.execute(sql: "DELETE FROM element WHERE submission = ?", arguments: [submission.rawValue])
-                    return .commit
-                }
+            try change { database in
+                try database.execute(
+                    sql: """
+                        INSERT OR REPLACE INTO removed (submission, unit, number, next)
+                        SELECT submission, unit, number, max(position) + 1 FROM element WHERE submission = ?
+                        GROUP BY submission, unit, number
+                        """, arguments: [submission.rawValue])
+                try database.execute(sql: "DELETE FROM element WHERE submission = ?", arguments: [submission.rawValue])
             }
             count(-(sizes[submission] ?? 0), of: submission)
         }
@@ -208,40 +285,60 @@ struct ElementDatabase {
 
     /// Removes everything of submissions that are known no more.
     ///
-    /// - Throws: GRDB's errors.
+    /// - Throws: GRDB's errors, `JournalError`.
     mutating func forget(_ submissions: [SubmissionNumber]) throws {
-        try queue.writeWithoutTransaction { database in
-            try database.inTransaction(.immediate) {
-                for submission in submissions {
-                    for table in ["element", "removed"] {
-                        try database.execute(sql: "DELETE FROM \(table) WHERE submission = ?", arguments: [submission.rawValue])
-                    }
+        guard !submissions.isEmpty else { return }
+        try change { database in
+            for submission in submissions {
+                for table in ["element", "removed", "lost", "unhashed"] {
+                    try database.execute(sql: "DELETE FROM \(table) WHERE submission = ?", arguments: [submission.rawValue])
                 }
-                return .commit
             }
         }
         for submission in submissions { count(-(sizes[submission] ?? 0), of: submission) }
+        let gone = Set(submissions)
+        nextIndex = nextIndex.filter { !gone.contains($0.key.unit.submission) }
+        refused = refused.filter { !gone.contains($0.key.unit.submission) }
+        try witness?.forget(submissions)
+    }
+
+    private mutating func change(_ body: (Database) throws -> Void) throws {
+        do {
+            try resolveDoubt()
+            try file.queue.writeWithoutTransaction { database in
+                try database.inTransaction(.immediate) {
+                    try body(database)
+                    return .commit
+                }
+            }
+        } catch {
+            file.noteFailure(error)
+            throw error
+        }
     }
 
     // MARK: Reading
 
     /// Reads a page: elements in their order, at least one where there is one.
     ///
-    /// - Throws: GRDB's errors.
+    /// - Throws: GRDB's errors; `DamagedElement`: the first one wanted is not what was stored.
     func read(_ query: ElementQuery) throws -> ElementPage {
-        try queue.read { database in
+        try file.queue.read { database in
+            let (submission, unit) = (query.unit.submission.rawValue, UInt32(clamping: query.unit.index))
+            let number = UInt32(clamping: query.number)
+            let mayLackDigest = try hasUnhashed(submission, database)
             var page = ElementPage(next: query.from)
             var bytes = 0
-            let place = [query.unit.submission.rawValue, UInt32(clamping: query.unit.index), UInt32(clamping: query.number)]
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT position, encoding, bytes FROM element
+                    SELECT position, encoding, bytes, digest FROM element
                     WHERE submission = ? AND unit = ? AND number = ? AND position >= ? ORDER BY position
-                    """, arguments: StatementArguments(place.map { Int64($0) } + [Int64(bitPattern: query.from)]))
+                    """, arguments: [submission, unit, number, Int64(clamping: query.from)])
             while let row = try rows.next() {
-                let element = ElementRun.Element(
-                    index: UInt64(bitPattern: row["position"] as Int64), encoding: row["encoding"], bytes: [UInt8](row["bytes"] as Data))
+                let stored = StoredElement.read(row, query.unit, number: query.number, mayLackDigest: mayLackDigest)
+                // A damaged page can give rows twice, too.
+                guard let element = stored, element.index >= page.next else { return try Self.broken(page, query) }
                 if !page.elements.isEmpty && bytes + element.spooledBytes > query.limitBytes {
                     page.more = true
                     return page
@@ -250,16 +347,33 @@ struct ElementDatabase {
                 page.elements.append(element)
                 page.next = element.index + 1
             }
-            let removed = try Int64.fetchOne(
-                database, sql: "SELECT next FROM removed WHERE submission = ? AND unit = ? AND number = ?",
-                arguments: StatementArguments(place.map { Int64($0) }))
-            if let removed { page.next = max(page.next, UInt64(bitPattern: removed)) }
+            let last = try Int64.fetchOne(
+                database, sql: "SELECT max(position) FROM element WHERE submission = ? AND unit = ? AND number = ?",
+                arguments: [submission, unit, number])
+            // A damaged page can lead past rows.
+            if let last, last >= Int64(clamping: page.next) { return try Self.broken(page, query) }
+            let gone = try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT max(next) FROM (
+                        SELECT next FROM removed WHERE submission = ? AND unit = ? AND number = ?
+                        UNION ALL SELECT next FROM lost WHERE submission = ? AND unit = ? AND number = ? AND ?)
+                    """, arguments: [submission, unit, number, submission, unit, number, query.isEnded])
+            if let gone { page.next = max(page.next, UInt64(bitPattern: gone)) }
             return page
         }
+    }
+
+    /// Who has the elements before a damaged one is told when it asks for that.
+    private static func broken(_ page: ElementPage, _ query: ElementQuery) throws -> ElementPage {
+        guard !page.elements.isEmpty else { throw DamagedElement(number: query.number, index: page.next) }
+        var page = page
+        page.more = true
+        return page
     }
 
     /// Closes the connection; the WAL is copied into the file.
     ///
     /// - Throws: GRDB's errors.
-    func close() throws { try queue.close() }
+    func close() throws { try file.queue.close() }
 }

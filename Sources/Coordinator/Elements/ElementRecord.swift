@@ -10,7 +10,10 @@ struct ElementRun: Hashable, Sendable {
         var bytes: [UInt8]
 
         /// What it takes of the limit: also very many empty ones are bounded.
-        var spooledBytes: Int { bytes.count + 64 }
+        var spooledBytes: Int { bytes.count + Self.overhead }
+
+        /// What one takes besides its bytes.
+        static let overhead = 64
     }
 
     let peer: PeerID
@@ -37,6 +40,8 @@ struct ElementReceipt: Hashable, Sendable {
     var isClosed: Bool
     /// Why the rest was not taken; nil: it was.
     var full: String?
+    /// What was acknowledged before the run, and is not there any more.
+    var loss: ElementLoss?
 }
 
 /// What a reader asks of the spool.
@@ -47,11 +52,14 @@ struct ElementQuery: Hashable, Sendable {
     /// The first index wanted.
     var from: UInt64
     var limitBytes: Int
+    /// Nothing will follow what is stored. Until then a sender may offer again what seems to be lost, and readers are told of a loss by what
+    /// comes behind it.
+    var isEnded = true
 }
 
 struct ElementPage: Hashable, Sendable {
     var elements: [ElementRun.Element] = []
-    /// The first index after these.
+    /// The first index after these, and after those behind them that are gone.
     var next: UInt64
     /// More is stored already.
     var more = false

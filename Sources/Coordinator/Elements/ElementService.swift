@@ -72,8 +72,8 @@ private struct ElementWorker {
             case .read(let ticket, let query):
                 store()
                 do { report(.page(ticket, try database.read(query))) } catch {
-                    logger.error("\(database.path): cannot read partial results: \(error)")
-                    report(.unreadable(ticket, reason: "the stored partial results cannot be read; the coordinator's log says why"))
+                    logger.error("\(database.path): cannot read partial results of submission \(query.unit.submission.rawValue): \(error)")
+                    report(.unreadable(ticket, reason: Self.reason(error)))
                 }
             case .remove(let submissions):
                 store()
@@ -88,6 +88,11 @@ private struct ElementWorker {
         store()
     }
 
+    private static func reason(_ error: any Error) -> String {
+        if let error = error as? DamagedElement { return "\(error)" }
+        return "the stored partial results cannot be read; the coordinator's log says why, and `aop journal verify` what is damaged"
+    }
+
     mutating func end() {
         do { try database.close() } catch { logger.error("\(database.path): cannot close: \(error)") }
     }
@@ -99,16 +104,17 @@ private struct ElementWorker {
         let bytes = runs.reduce(0) { $0 + $1.spooledBytes }
         do {
             let receipts = try database.append(runs)
+            let losses = receipts.compactMap(\.loss)
+            if !losses.isEmpty { logger.warning("\(ElementLoss.text(losses, path: database.path))") }
             report(.stored(receipts, bytes: bytes))
             if receipts.contains(where: { $0.full != nil }) { report(.full(database.submissions)) }
         } catch {
             if let skipped = log.allow(at: BootClock.milliseconds()) {
                 logger.error("\(database.path): partial results cannot be stored; their operations are held back: \(error)\(skipped)")
             }
-            let reason = "held back: the coordinator cannot store partial results; its log says why"
             let receipts = runs.map { run in
                 ElementReceipt(
-                    peer: run.peer, unit: run.unit, attempt: run.attempt, next: 0, isClosed: false, full: reason)
+                    peer: run.peer, unit: run.unit, attempt: run.attempt, next: 0, isClosed: false, full: ElementDatabase.unstorableText)
             }
             report(.stored(receipts, bytes: bytes))
         }

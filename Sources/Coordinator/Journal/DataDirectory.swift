@@ -11,6 +11,8 @@ import Wire
 ///   blobs/ab/cdef…            large values, named by the SHA-256 of their content
 ///   blobs/incoming/           values on their way in; emptied at each start
 ///   output.sqlite   -wal -shm what commands print, bounded
+///   elements.sqlite -wal -shm what operations sent while they ran, bounded
+///   elements.acknowledged     how far that went when its senders were told of it
 ///   history.sqlite  -wal -shm what became of submissions, for people's own questions; bounded
 ///   NAME.damaged-TIME         one of the last two that was damaged; of each the newest
 /// ```

@@ -16,6 +16,8 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
     case damagedLog(path: String, frame: Int, commitsBehind: Int)
     /// SQLite cannot make sense of its own file.
     case damagedFile(path: String, action: String, reason: String)
+    /// The file with partial results is not what was written.
+    case damagedSpool(path: String, reason: String)
     /// Others were told of facts up to `acknowledged`, and the journal ends at `found`.
     case lostRecords(path: String, acknowledged: UInt64, found: UInt64)
     /// Others were told of another fact under this sequence.
@@ -48,6 +50,10 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
                 + "behind it, which SQLite would drop. \(Self.remedy)"
         case .damagedFile(let path, let action, let reason):
             "\(path): cannot \(action): \(reason): the file is damaged. \(Self.remedy)"
+        case .damagedSpool(let path, let reason):
+            "\(path): \(reason): the file is damaged. Nothing was changed. It has partial results of operations, and nothing else: put a copy of it "
+                + "back, or begin without it: rm -f \(path.shellWord)*; a coordinator starts then, operations that run go on, and readers are told "
+                + "how many they miss"
         case .lostRecords(let path, let acknowledged, let found):
             "\(path): it ends at fact \(found), and \(acknowledged) were acknowledged: its end is lost. \(Self.remedy)"
         case .otherJournal(let path, let sequence):

@@ -68,7 +68,8 @@ public struct JournalPrune: Sendable {
         let database = try JournalDatabase(directory)
         var damaged: [String] = []
         var output = try OutputDatabase.open(directory) { damaged.append($0) }
-        var elements = try ElementDatabase(directory, totalBytesMax: .max)
+        var elements = try ElementDatabase(directory, totalBytesMax: .max, isForgotten: scheduler.isForgotten)
+        if !elements.losses.isEmpty { damaged.append(ElementLoss.text(elements.losses, path: elements.path)) }
         try Self.write(forgotten, of: scheduler, into: directory) { damaged.append($0) }
         let newEnd = try Self.commit(forgotten.map(\.number), after: end, at: now, to: database, &scheduler)
         // Also of those that an earlier call forgot and was then interrupted.

@@ -49,10 +49,15 @@ struct Schema: Sendable {
     private func present(in database: Database, path: String) throws -> Int {
         let newest = try Row.fetchOne(
             database, sql: "SELECT number, name, product FROM schema_versions ORDER BY number DESC LIMIT 1")
-        let present: Int = newest?["number"] ?? 0
+        guard let newest else { return 0 }
+        let columns: [DatabaseValue] = [newest["number"], newest["name"], newest["product"]]
+        guard let present = Int.fromDatabaseValue(columns[0]), present >= 0 else {
+            throw JournalError.damagedFile(path: path, action: "read the number of its schema", reason: "there is none")
+        }
         guard present <= migrations.count else {
             throw JournalError.newerSchema(
-                path: path, number: present, name: newest?["name"] ?? "", product: newest?["product"] ?? "")
+                path: path, number: present, name: String.fromDatabaseValue(columns[1]) ?? "",
+                product: String.fromDatabaseValue(columns[2]) ?? "")
         }
         return present
     }

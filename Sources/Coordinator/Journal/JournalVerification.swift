@@ -24,6 +24,8 @@ public struct JournalVerification: Sendable {
     public let givenUp: [String]
     /// What does not hold, in words; empty: all does.
     public let problems: [String]
+    /// What of the stored partial results is damaged or lost, in words: readers are told of it, and everything else holds without them.
+    public let partialResultProblems: [String]
 
     /// Whether there is a journal in the directory.
     public static func isThere(in dataDirectory: String) -> Bool {
@@ -31,12 +33,12 @@ public struct JournalVerification: Sendable {
     }
 
     /// Reads snapshot and facts, checks their hashes and each fact against the state before it, then the invariants of the state,
-    /// and whether the values are there that it names.
+    /// and whether the values are there that it names; then the partial results, and whether those are there that were acknowledged.
     ///
     /// - Parameters:
     ///   - hashingValues: their content is read, too.
     /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError` (what can be read ends there).
-    /// - Complexity: O(facts), and the size of all values when they are hashed.
+    /// - Complexity: O(facts), the size of all partial results, and that of all values when they are hashed.
     public init(dataDirectory: String, hashingValues: Bool = false) throws {
         let directory = try DataDirectory(path: dataDirectory)
         let database = try JournalDatabase(readingOnly: directory)
@@ -66,6 +68,7 @@ public struct JournalVerification: Sendable {
             }
         }
         self.givenUp = givenUp
+        partialResultProblems = ElementVerification(directory, scheduler).problems
         // As the next coordinator would begin; nothing of it is kept.
         var outputs = Outputs()
         scheduler.start(at: Instant(boot: 0, wall: WallClock.milliseconds()), incarnation: Incarnation(1), into: &outputs)

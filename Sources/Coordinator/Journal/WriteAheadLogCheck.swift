@@ -18,7 +18,7 @@ enum WriteAheadLogCheck {
     private static let headerBytes = 32
     private static let frameHeaderBytes = 24
 
-    /// - Throws: `JournalError.damagedLog`, or `.database` when the file cannot be read.
+    /// - Throws: `JournalError.damagedLog`, `.damagedFile`, or `.database` when the file cannot be read.
     static func inspect(_ path: String) throws(JournalError) -> Finding {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 && errno == ENOENT { return .absent }
@@ -32,7 +32,7 @@ enum WriteAheadLogCheck {
         }
         if header.allSatisfy({ $0 == 0 }) { return .absent }
         guard var scan = Scan(header: header) else {
-            throw .database(path: path, action: "read the write-ahead log", reason: "its header is damaged")
+            throw .damagedFile(path: path, action: "read the write-ahead log", reason: "its header is not one")
         }
         var frame = [UInt8](repeating: 0, count: frameHeaderBytes + scan.pageBytes)
         var offset = headerBytes

@@ -37,6 +37,7 @@ struct Recovery {
         let found = try Self.look(directory, &scheduler)
         blobs = try BlobStore(path: directory.blobsPath)
         if found != nil { try Self.checkValues(of: scheduler, in: directory, logger) }
+        let lookedElements = try ElementScan.look(at: directory)
         database = try JournalDatabase(directory)
         if case .tornTail(let commits) = found?.log ?? database.logFinding {
             logger.notice(
@@ -47,7 +48,6 @@ struct Recovery {
         }
         let warn = { (text: String) in logger.warning("\(text)") }
         var output = try OutputDatabase.open(directory, warn: warn)
-        var elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
         history = try configuration.historyMilliseconds == 0 ? nil : HistoryDatabase.open(directory, warn: warn)
         let (snapshot, folded) = try found.map { ($0.snapshot, $0.end) } ?? Self.fold(database, into: &scheduler)
         if found == nil {
@@ -55,6 +55,9 @@ struct Recovery {
             try JournalWitness.check(in: directory, database, reaches: folded)
             try Self.checkValues(of: scheduler, in: directory, logger)
         }
+        var elements = try ElementDatabase(
+            directory, totalBytesMax: configuration.partialResultBytes, looked: lookedElements, isForgotten: scheduler.isForgotten)
+        if !elements.losses.isEmpty { warn(ElementLoss.text(elements.losses, path: elements.path)) }
         // What the last process did not come to.
         let printed = output.submissions.filter(scheduler.isForgotten)
         try output.perform(warn) { try $0.forget(printed) }

@@ -45,7 +45,7 @@ extension SpoolHost {
             let from = attempt == number ? index : 0
             self.read(
                 ElementTicket(read: read, unit: unit, number: number, isEnded: ended, failures: failures),
-                ElementQuery(unit: unit, number: number, from: from, limitBytes: limitBytes))
+                ElementQuery(unit: unit, number: number, from: from, limitBytes: limitBytes, isEnded: ended))
         default:
             endWatch(read)
             respond(read.request, reply.wire, to: read.peer)

@@ -26,7 +26,8 @@ struct JournalVerifyCommand: ToolCommand {
         abstract: "Read a whole journal again and check everything in it. Nothing is changed.",
         discussion: """
             Checks SQLite's file and its write-ahead log, the hashes of snapshot and facts, each fact against the state that those
-            before it came to, the state itself, and whether the large values are there. Exits 1 when something is wrong.
+            before it came to, the state itself, and whether the large values are there; then the stored partial results. Exits 1 when
+            something is wrong.
 
             Examples:
               aop journal verify
@@ -55,6 +56,12 @@ struct JournalVerifyCommand: ToolCommand {
                 .toolError, "journal",
                 "\(found.path): \(count) thing\(count == 1 ? "" : "s") \(count == 1 ? "does" : "do") not hold"
                     + "; keep a copy of the directory, and put a backup of it in its place")
+        }
+        guard found.partialResultProblems.isEmpty else {
+            throw ToolError(
+                .toolError, "partialResults",
+                "\(found.path): everything holds but partial results: a coordinator starts with what is there, or says how to begin without "
+                    + "them, and readers are told what they miss")
         }
         return .success
     }

@@ -11,8 +11,8 @@ enum JournalText {
         lines.append("  \(found.values) large values, \(found.valueBytes) bytes\(hashed ? ", read and hashed" : "")")
         if found.hasTornTail { lines.append("  the last coordinator ended while it was writing; nobody had been told of what is cut off") }
         lines += found.givenUp.map { "  given up: the value of \(PlainText.of($0))" }
-        lines += found.problems.map { "  wrong: \(PlainText.of($0))" }
-        if found.problems.isEmpty { lines.append("everything holds") }
+        lines += (found.problems + found.partialResultProblems).map { "  wrong: \(PlainText.of($0))" }
+        if found.problems.isEmpty, found.partialResultProblems.isEmpty { lines.append("everything holds") }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -26,6 +26,7 @@ enum JournalText {
                 ("valueBytes", .integer(Int64(clamping: found.valueBytes))), ("tornTail", .bool(found.hasTornTail)),
                 ("givenUp", .array(found.givenUp.map { .string($0) })),
                 ("problems", .array(found.problems.map { .string($0) })),
+                ("partialResultProblems", .array(found.partialResultProblems.map { .string($0) })),
             ] + more)
     }
 }

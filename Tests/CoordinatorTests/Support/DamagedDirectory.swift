@@ -32,6 +32,8 @@ final class DamagedDirectory {
     private let facts: [Fact]
     private let acknowledged: [UInt64: JournalEnd]
     private let sections: [[UInt8]]
+    /// Those that have partial results.
+    private let senders: [SubmissionNumber]
 
     /// - Parameter temporary: an empty directory.
     init(in temporary: String) throws {
@@ -42,12 +44,14 @@ final class DamagedDirectory {
         var scheduler = Scheduler(Self.configuration(work).scheduling)
         for fact in facts { try scheduler.restore(fact) }
         sections = Self.sections(of: scheduler)
+        senders = scheduler.submissionIDs.keys.sorted().prefix(3).map { $0 }
+        let elements = try SentElements.fill(work, senders)
         try FileManager.default.createDirectory(
             atPath: template, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try FileManager.default.removeItem(atPath: template)
         // While the database is open: its log is as it is when the process is killed.
         try FileManager.default.copyItem(atPath: work, toPath: template)
-        try? FileManager.default.removeItem(atPath: template + "/journal.sqlite-shm")
+        for file in ["journal", "elements"] { try? FileManager.default.removeItem(atPath: template + "/\(file).sqlite-shm") }
         let all = FileManager.default.enumerator(atPath: template)?.compactMap { $0 as? String } ?? []
         let folder = template
         names = all.filter { name in
@@ -55,7 +59,7 @@ final class DamagedDirectory {
             let isThere = FileManager.default.fileExists(atPath: folder + "/" + name, isDirectory: &isDirectory)
             return isThere && !isDirectory.boolValue && name != "coordinator.lock"
         }.sorted()
-        withExtendedLifetime(made.database) {}
+        withExtendedLifetime((made.database, elements)) {}
     }
 
     private static func configuration(_ path: String) -> CoordinatorConfiguration { CoordinatorConfiguration(dataDirectory: path) }
@@ -89,7 +93,9 @@ final class DamagedDirectory {
     func damage(_ seed: UInt64) throws -> Damage {
         var random = SplitMix64(seed: seed)
         let journals = names.filter { $0.hasPrefix("journal.sqlite") }
-        let pool = random.next() % 10 < 8 ? journals : names
+        let elements = names.filter { $0.hasPrefix("elements.") }
+        let draw = random.next() % 10
+        let pool = draw < 6 ? journals : draw < 8 ? elements : names
         let file = pool[Int(random.next() % UInt64(pool.count))]
         let size = try bytes(of: template + "/" + file).count
         let kinds = Damage.Kind.allCases
@@ -119,7 +125,7 @@ final class DamagedDirectory {
                 try JournalWitness(try DataDirectory(path: path)).note(end)
             }
         }
-        let files = ["journal.sqlite", "journal.sqlite-wal"]
+        let files = ["journal.sqlite", "journal.sqlite-wal", "elements.sqlite", "elements.sqlite-wal"]
         let given = try files.map { try bytes(of: path + "/" + $0) }
         let log = LogRecorder()
         do {
@@ -127,7 +133,8 @@ final class DamagedDirectory {
             return try checkValues(damage, isChanged: content != before) ?? .recovered(cut: cut)
         } catch let violation as Violation { throw violation } catch {
             let text = "\(error)"
-            guard ["put a backup", "from a backup", "health of the disk", "the newer release"].contains(where: text.contains) else {
+            let advice = ["put a backup", "from a backup", "begin without it", "health of the disk", "the newer release"]
+            guard advice.contains(where: text.contains) else {
                 throw Violation(description: "\(damage): refused without saying what to do: \(text)")
             }
             guard error is JournalError, try files.map({ try bytes(of: path + "/" + $0) }) == given else {
@@ -141,6 +148,8 @@ final class DamagedDirectory {
     private func recover(reaching known: UInt64, _ log: LogRecorder, _ damage: Damage) throws -> Bool {
         let recovery = try Recovery(Self.configuration(path), logger: log.logger)
         let cut = try check(recovery, reaches: known, log, damage)
+        if let problem = SentElements.problem(recovery.elements, senders) { throw Violation(description: "\(damage): \(problem)") }
+        try recovery.elements.close()
         try recovery.database.close()
         return cut
     }
@@ -197,6 +206,56 @@ final class DamagedDirectory {
         var all: [[UInt8]] = []
         scheduler.writeSnapshot { all.append($0) }
         return all
+    }
+}
+
+/// What the first operation of some submissions has sent.
+private enum SentElements {
+    private static let count: UInt64 = 24
+
+    private static func element(_ index: UInt64, of sender: SubmissionNumber) -> ElementRun.Element {
+        .init(index: index, encoding: 1, bytes: Array("\(sender.rawValue) has sent \(index)".utf8) + [UInt8](repeating: 7, count: 300))
+    }
+
+    /// Half of them in the file, the rest in its log. The lock of the directory is free.
+    ///
+    /// - Returns: what keeps the log as it is.
+    static func fill(_ path: String, _ senders: [SubmissionNumber]) throws -> ElementDatabase {
+        let directory = try DataDirectory(path: path)
+        var spool = try ElementDatabase(directory, totalBytesMax: .max)
+        func append(_ range: Range<UInt64>) throws {
+            for first in stride(from: range.lowerBound, to: range.upperBound, by: 3) {
+                for sender in senders {
+                    let run = ElementRun(
+                        peer: PeerID(9), unit: UnitID(sender, 1), attempt: Attempt(epoch: 1, counter: 1), number: 1, first: first,
+                        elements: (first..<first + 3).map { element($0, of: sender) }, isClosed: first + 3 == count)
+                    _ = try spool.append([run])
+                }
+            }
+        }
+        try append(0..<count / 2)
+        try spool.close()
+        spool = try ElementDatabase(directory, totalBytesMax: .max)
+        try append(count / 2..<count)
+        return spool
+    }
+
+    /// What readers are given that is not so, or are not given and not told of.
+    static func problem(_ spool: ElementDatabase, _ senders: [SubmissionNumber]) -> String? {
+        for sender in senders {
+            var (next, isWhole) = (UInt64(0), false)
+            do {
+                while !isWhole {
+                    let page = try spool.read(ElementQuery(unit: UnitID(sender, 1), number: 1, from: next, limitBytes: 1000))
+                    if let wrong = page.elements.first(where: { $0 != element($0.index, of: sender) || $0.index >= count }) {
+                        return "a reader of \(sender.rawValue) is given another element \(wrong.index)"
+                    }
+                    (next, isWhole) = (page.next, !page.more)
+                }
+            } catch { continue }  // that reader is told
+            if next < count { return "a reader of \(sender.rawValue) has \(next) of \(count) elements, and is told nothing" }
+        }
+        return nil
     }
 }
 
