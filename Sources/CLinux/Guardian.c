@@ -75,6 +75,22 @@ static bool has_variable(int proc, const char *process, const char *text, bool i
     return found || (!differs && wanted > 0 && matched == wanted);
 }
 
+#define GUARDIAN_NAME "guardian"
+
+static bool is_guardian(int proc, const char *process) {
+    char path[32];
+    size_t length = strlen(process);
+    if (length + sizeof "/comm" > sizeof path) return false;
+    memcpy(path, process, length);
+    memcpy(path + length, "/comm", sizeof "/comm");
+    int file = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    char name[32];
+    ssize_t count = read(file, name, sizeof name);
+    close(file);
+    return count == sizeof GUARDIAN_NAME && memcmp(name, GUARDIAN_NAME "\n", sizeof GUARDIAN_NAME) == 0;
+}
+
 // ── killing ──
 
 #define LEADERS_MAX 4096
@@ -104,7 +120,8 @@ static void send_kill(int descriptor) {
 static void kill_marked(int proc, const char *name, pid_t process, struct look *look) {
     if (!has_variable(proc, name, look->entry, false)) return;
     note(look, process);
-    if (look->spares && has_variable(proc, name, look->spared, true)) return;
+    // A guardian is that of a worker which a command has started: it kills what that one leaves, which has another mark, and ends.
+    if (look->spares && (has_variable(proc, name, look->spared, true) || is_guardian(proc, name))) return;
     if (look->leader_count < LEADERS_MAX && getsid(process) == process) look->leaders[look->leader_count++] = process;
     // The number may be another process's by now: what is looked at once more is what the descriptor stands for, or younger than that.
     int descriptor = clinux_pidfd_open(process);
@@ -234,7 +251,7 @@ _Noreturn static void guard(
     const char *entry, const char *spared, int spared_milliseconds, int limit_milliseconds, struct area arguments
 ) {
     reset_signals();
-    take_name("guardian", arguments);
+    take_name(GUARDIAN_NAME, arguments);
     if (chdir("/") < 0) {
         // It keeps a directory in use then.
     }

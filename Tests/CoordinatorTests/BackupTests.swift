@@ -161,6 +161,26 @@ private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer
         #expect(try await submissions(in: temporary.path + "/new") == before)
     }
 
+    @Test func backupOfAStoppedDirectory_tellsWhatItsPartialResultsLack_andSoDoesTheStartFromIt() async throws {
+        _ = try await makeData()
+        let unit = UnitID(SubmissionNumber(1), 0)
+        do {
+            var spool = try ElementDatabase(try DataDirectory(path: data), totalBytesMax: 1 << 20)
+            _ = try spool.append([
+                ElementRun(
+                    peer: PeerID(7), unit: unit, attempt: Attempt(epoch: 1, counter: 1), number: 1, first: 0,
+                    elements: [.init(index: 0, encoding: 1, bytes: [1])], isClosed: true)
+            ])
+            try spool.close()
+        }
+        try FileManager.default.removeItem(atPath: data + "/elements.sqlite")
+        let made = try JournalBackup(of: data, to: backup)
+        #expect(made.verification.problems.isEmpty && made.verification.partialResultProblems.count == 1)
+        _ = try JournalRestore(from: backup, into: temporary.path + "/new")
+        let spool = try ElementDatabase(try DataDirectory(path: temporary.path + "/new"), totalBytesMax: 1 << 20)
+        #expect(spool.losses == [ElementLoss(unit: unit, number: 1, from: 0, next: 1)])
+    }
+
     @Test func history_isTakenOverWhereThereIsNone_andKeptWhereItIs() async throws {
         _ = try await makeData()
         _ = try JournalBackup(of: data, to: backup)

@@ -62,6 +62,30 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: log)) == content, "it may be looked at again")
     }
 
+    /// It is written to when a snapshot is made, and the coordinator would end in the middle of its work.
+    @Test(arguments: ["snapshot_parts", "sqlite_autoindex_snapshot_parts_1"])
+    func pageThatIsNotReadAtAStart_isLookedAt(_ name: String) throws {
+        do {
+            let (database, _) = try makeDatabase()
+            _ = try database.commit([batch(Facts.types(0..<3), after: .empty)], after: .empty)
+            try database.close()
+        }
+        let path = temporary.path + "/data/journal.sqlite"
+        let queue = try DatabaseQueue(path: path)
+        let (page, size) = try queue.read {
+            (
+                try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [name]) ?? 0,
+                try Int.fetchOne($0, sql: "PRAGMA page_size") ?? 0
+            )
+        }
+        try queue.close()
+        var content = try Data(contentsOf: URL(fileURLWithPath: path))
+        content.replaceSubrange((page - 1) * size..<page * size, with: Data(count: size))
+        try content.write(to: URL(fileURLWithPath: path))
+        let error = try #require(throws: JournalError.self) { try Recovery(configuration(), logger: TestCoordinator.quiet) }
+        #expect("\(error)".contains("cannot check the file") && "\(error)".contains("the file is damaged"), "\(error)")
+    }
+
     /// It can be read only when it has been brought to the newest schema.
     @Test func journalOfAnEarlierSchema_thatLostItsEnd_isRefused() throws {
         do {

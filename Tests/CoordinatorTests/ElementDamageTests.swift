@@ -114,6 +114,20 @@ import Testing
     }
 
     /// It looks as if it had not been finished; but its sender was told.
+    /// A page of zeros has no rows.
+    @Test func fileWithTables_andWithoutTheirLayout_isNoneOfAnEarlierRelease() throws {
+        try crashWithAHundred()
+        try tamper("DELETE FROM schema_versions")
+        let given = try content()
+        #expect(throws: JournalError.self) { try ElementScan.look(at: try DataDirectory(path: path)) }
+        let error = try #require(throws: JournalError.self) { try open() }
+        guard case .damagedSpool(file, _) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(try content() == given, "nothing was changed")
+    }
+
     @Test func endOfTheLogThatIsDamaged_isMissed() throws {
         try crashWithAHundred()
         try change("-wal") { $0[$0.count - 10] ^= 1 }

@@ -109,6 +109,27 @@ extension SystemTests {
             }
         }
 
+        /// What its worker leaves has that worker's mark, and nothing of the command's: its guardian sees to it.
+        @Test func clusterThatACommandHasStarted_isGoneWhenItIsTold_withAllThatItRuns() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "1")
+                _ = try await harness.waitForExecutors(1)
+                let inner = try harness.write(
+                    "inner.yaml", "group:\n  - {id: s, run: 'export TMPDIR=\(harness.directory); setsid sleep 656 & sleep 656'}\n")
+                let outer = try harness.write(
+                    "outer.yaml", "group:\n  - {id: o, run: 'TMPDIR=\(harness.temporary) \(BuiltProducts.aop) run \(inner)'}\n")
+                for _ in 0..<5 {
+                    let id = try await harness.aop("submit", outer, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                    try await eventually("both run", last: { "\(harness.processes())" }) {
+                        harness.processes(with: "sleep 656").values.count { $0.hasPrefix("sleep") } == 2
+                    }
+                    #expect(try await harness.aop("cancel", id, "--now", "--wait").status == 4)
+                    #expect(harness.processes(with: "sleep 656").isEmpty)
+                }
+            }
+        }
+
         @Test func swiftOperationThatIgnoresIt_keepsItsLockUntilItsProcessIsGone() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await harness.trialCluster()

@@ -7,13 +7,15 @@ import Testing
 /// What the processes of a worker have in common, and who is killed for it.
 @Suite(.timeLimit(.minutes(2))) struct WorkerMarkTests {
     @Test func text_isReadAsItIsWritten() {
-        let mark = WorkerMark(namespace: 4_026_531_836, supervisor: 71, startedTicks: 123_456)
-        #expect(mark.text == "4026531836.71.123456")
-        #expect(mark.entry == "AOP_WORKER_PROCESS=4026531836.71.123456")
+        let mark = WorkerMark(namespace: .init(processes: 4_026_531_836, time: 7), supervisor: 71, startedTicks: 123_456)
+        #expect(mark.text == "4026531836.7.71.123456")
+        #expect(mark.entry == "AOP_WORKER_PROCESS=4026531836.7.71.123456")
         #expect(WorkerMark(mark.text) == mark)
     }
 
-    @Test(arguments: ["", "1", "1.2", "1.2.3.4", "1..3", "1.0.3", "1.-2.3", "1.+2.3", "01.2.3", "1.2.3 ", "1.2.x", "1.4294967297.3"])
+    @Test(arguments: [
+        "", "1", "1.2.3", "1.9.2.3.4", "1.9..3", "1.9.0.3", "1.9.-2.3", "1.9.+2.3", "01.9.2.3", "1.9.2.3 ", "1.9.2.x", "1.9.4294967297.3",
+    ])
     func otherTexts_areNoMarks(_ text: String) { #expect(WorkerMark(text) == nil) }
 
     @Test func startOfAProcess_isThe22ndField_whateverItsNameIs() {
@@ -32,11 +34,12 @@ import Testing
     }
 
     @Test func leftOver_isWhatHasADeadSupervisor_ofThisNamespace_andIsNotAboveThisProcess() {
-        func mark(_ namespace: UInt64, _ supervisor: pid_t) -> WorkerMark {
-            WorkerMark(namespace: namespace, supervisor: supervisor, startedTicks: 5)
+        func mark(_ namespace: UInt64, _ supervisor: pid_t, time: UInt64 = 3) -> WorkerMark {
+            WorkerMark(namespace: .init(processes: namespace, time: time), supervisor: supervisor, startedTicks: 5)
         }
-        let marks: Set = [mark(1, 10), mark(1, 11), mark(1, 12), mark(2, 10)]
-        let dead = Leftovers.dead(among: marks, of: 1, inherited: mark(1, 12).text) { $0.supervisor == 11 }
+        // In another time namespace the same process has another start.
+        let marks: Set = [mark(1, 10), mark(1, 11), mark(1, 12), mark(2, 10), mark(1, 13, time: 4)]
+        let dead = Leftovers.dead(among: marks, of: .init(processes: 1, time: 3), inherited: mark(1, 12).text) { $0.supervisor == 11 }
         #expect(dead == [mark(1, 10)])
     }
 

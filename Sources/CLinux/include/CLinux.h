@@ -36,7 +36,7 @@ pid_t clinux_peek_ended_child(void);
 int clinux_reap(pid_t pid, int *code);
 
 // Kills every process that was started with the variable `entry` ("NAME=value", the whole of it), and what is in the session of such
-// a one that leads it. While `spares`, those are left alone that have a variable which begins with `spared`. This process is none of
+// a one that leads it. While `spares`, those are left alone that have a variable which begins with `spared`, and guardians. This process is none of
 // them, nor is one whose environment it may not read. One look: who is being started may be missed.
 // Returns how many it found, also those that are spared or do not die; the first `capacity` of them are in `found`, some twice.
 int clinux_kill_marked(const char *entry, const char *spared, bool spares, pid_t *found, int capacity);

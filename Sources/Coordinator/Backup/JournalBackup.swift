@@ -64,7 +64,12 @@ public struct JournalBackup: Sendable {
         if unused != nil { _ = try WriteAheadLogCheck.inspect(source + "/journal.sqlite-wal") }
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
         let files = DataFiles(source)
-        let leftOut = try withExtendedLifetime(unused) { try files.copyTogether(to: DataFiles(destination)) }
+        let leftOut = try withExtendedLifetime(unused) {
+            let leftOut = try files.copyTogether(to: DataFiles(destination))
+            // What is not in the spool any more is told by the copy, too. Beside a coordinator it would know of more than was copied.
+            if unused != nil { try DurableFiles.copy(ElementWitness.path(in: source), to: ElementWitness.path(in: destination)) }
+            return leftOut
+        }
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
         return leftOut
     }

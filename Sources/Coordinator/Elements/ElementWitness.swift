@@ -142,6 +142,8 @@ struct ElementWitness: Sendable {
             if piece.count >= pieceBytes { try flush() }
         }
         try flush()
+        // A file that is empty after a loss of power would know less than the one that it replaces.
+        guard fdatasync(descriptor) == 0 else { throw failure(new, "sync") }
         guard rename(new, path) == 0 else { throw failure(path, "put the file in its place") }
         return (file, bytes)
     }

@@ -86,6 +86,18 @@ final class JournalDatabase: Sendable {
         }
     }
 
+    /// Also of what is not read at a start, and is written later: a damaged page there would end the work when it comes to that.
+    ///
+    /// - Throws: `JournalError.damagedFile`.
+    /// - Complexity: O(size of the file).
+    func checkFile() throws(JournalError) {
+        let problem = try reporting("check the file") {
+            try queue.read { try String.fetchAll($0, sql: "PRAGMA quick_check(1)").first { $0 != "ok" } }
+        }
+        guard let problem else { return }
+        throw .damagedFile(path: path, action: "check the file", reason: problem)
+    }
+
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "aop-journal"

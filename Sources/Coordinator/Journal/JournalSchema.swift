@@ -42,6 +42,12 @@ struct Schema: Sendable {
     func checkReadable(_ database: Database, path: String) throws {
         let hasVersions = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'schema_versions')")
         let present = hasVersions == true ? try present(in: database, path: path) : 0
+        // Tables and their number are made in one transaction.
+        let tables = present > 0 ? 0 : try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+        guard tables == 0 else {
+            throw JournalError.damagedFile(
+                path: path, action: "read the number of its schema", reason: "there is none, and there are tables")
+        }
         guard present == migrations.count else { throw JournalError.olderSchema(path: path, number: present) }
     }
 

@@ -113,6 +113,7 @@ struct Recovery {
         case .journal(let reader):
             let (snapshot, end) = try fold(reader, into: &scheduler)
             try JournalWitness.check(in: directory, reader, reaches: end)
+            try reader.checkFile()
             try reader.close()
             return Finding(snapshot: snapshot, end: end, log: reader.logFinding)
         }

@@ -73,6 +73,9 @@ struct ProcessTable {
         }
     }
 
+    /// Whether a process calls itself as guardians of workers do.
+    static func isGuardian(_ id: pid_t) -> Bool { read("/proc/\(id)/comm", limit: 64) == Array("guardian\n".utf8) }
+
     /// When a process was started, in clock ticks since the host was; nil when it is not there, or is hidden.
     static func startedTicks(of id: pid_t) -> UInt64? {
         read("/proc/\(id)/stat", limit: 4096).flatMap { startedTicks(stat: $0) }

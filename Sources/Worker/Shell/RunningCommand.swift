@@ -74,7 +74,7 @@ final class RunningCommand {
 
     private func killEverything() {
         phase = .killed
-        for member in members(of: .current()) { kill(member, SIGKILL) }
+        for member in members(of: .current()) where !ProcessTable.isGuardian(member) { kill(member, SIGKILL) }
         kill(-start.process, SIGKILL)
     }
 
@@ -98,13 +98,17 @@ final class RunningCommand {
         guard host.mayHaveOrphans() else { return conclude() }
         let left = members(of: .current())
         guard !left.isEmpty else { return conclude() }
-        for member in left { kill(member, SIGKILL) }
+        // The guardian of a worker that the command has started kills what is left of that one, which is nobody else's, and ends.
+        for member in left where round >= Self.guardianRounds || !ProcessTable.isGuardian(member) { kill(member, SIGKILL) }
         if round == 200 {
             host.logger.warning("processes \(left) of the ended command \(start.process) do not die; waiting for them")
         }
         phase = .sweeping(round: round + 1)
         host.loop.after(milliseconds: min(1 + round / 4, 50)) { self.sweep() }
     }
+
+    /// For some two seconds.
+    private static let guardianRounds = 120
 
     /// The living processes of this command but its leader: of its process group, of its session, and those that left
     /// the session and whose parents have ended.

@@ -13,7 +13,7 @@ enum Leftovers {
 
     /// Kills it, and waits until it is gone. Blocks.
     ///
-    /// What a worker runs whose supervisor lives is never touched, nor is what is of another PID namespace, or belongs to another user.
+    /// What a worker runs whose supervisor lives is never touched, nor is what is of another PID or time namespace, or belongs to another user.
     static func end(besides own: WorkerMark, logger: Logger) {
         let inherited = ProcessInfo.processInfo.environment[WorkerMark.environmentName]
         let marks = dead(among: ProcessTable.marks(), of: own.namespace, inherited: inherited) { $0.isSupervisorAlive }
@@ -48,7 +48,7 @@ enum Leftovers {
     ///   - namespace: only marks of this one can be judged.
     ///   - inherited: what this process itself was started with, by a command of another worker: it does not end itself.
     static func dead(
-        among marks: Set<WorkerMark>, of namespace: UInt64, inherited: String?, isAlive: (WorkerMark) -> Bool
+        among marks: Set<WorkerMark>, of namespace: WorkerMark.Namespace, inherited: String?, isAlive: (WorkerMark) -> Bool
     ) -> Set<WorkerMark> {
         marks.filter { $0.namespace == namespace && $0.text != inherited && !isAlive($0) }
     }
