@@ -181,6 +181,20 @@ private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer
         #expect(spool.losses == [ElementLoss(unit: unit, number: 1, from: 0, next: 1)])
     }
 
+    @Test func damagedSpoolOfPartialResults_isLeftOut_andAnEmptyFileIsNone() async throws {
+        let before = try await makeData()
+        let spool = data + "/elements.sqlite"
+        var content = try Data(contentsOf: URL(fileURLWithPath: spool))
+        content.replaceSubrange(0..<100, with: Data(count: 100))
+        try content.write(to: URL(fileURLWithPath: spool))
+        let made = try JournalBackup(of: data, to: backup)
+        #expect(made.leftOut.count == 1 && made.leftOut[0].contains("elements.sqlite is damaged"), "\(made.leftOut)")
+        _ = try JournalRestore(from: backup, into: temporary.path + "/new")
+        #expect(try await submissions(in: temporary.path + "/new") == before)
+        try Data().write(to: URL(fileURLWithPath: spool))
+        #expect(try JournalBackup(of: data, to: backup + "-2").leftOut.isEmpty)
+    }
+
     @Test func history_isTakenOverWhereThereIsNone_andKeptWhereItIs() async throws {
         _ = try await makeData()
         _ = try JournalBackup(of: data, to: backup)

@@ -169,7 +169,7 @@ import Wire
             try database.close()
         }
         var database = try HistoryDatabase(try DataDirectory(path: path))
-        #expect(!database.holds("s1"))
+        #expect(!database.holds("s1", endedAt: 1000))
         try database.removeUnfinished()
         #expect(try Self.rows(file, "SELECT count(*) FROM operation") == ["0"])
         try database.append(page(1, endedAt: 1000, operations: 2))
@@ -177,7 +177,8 @@ import Wire
         try database.append(page(1, endedAt: 2000, operations: 1))
         try database.close()
         #expect(try Self.rows(file, "SELECT count(*) FROM operations") == ["1"])
-        #expect(try HistoryDatabase(try DataDirectory(path: path)).holds("s1"))
+        let again = try HistoryDatabase(try DataDirectory(path: path))
+        #expect(again.holds("s1", endedAt: 2000) && !again.holds("s1", endedAt: 1000), "another end is another row")
     }
 
     @Test func oneThatIsForgottenBeforeItsLastPage_leavesNothingBehind() throws {
@@ -187,6 +188,22 @@ import Wire
         try database.append(page(2, endedAt: 1000, operations: 2))
         try database.close()
         #expect(try Self.rows(file, "SELECT count(*) FROM operation") == ["2"])
+    }
+
+    /// What the file had is not given up for it.
+    @Test func viewOfOthersThatNamesWhatIsNotThere_isNamed_whereTheLayoutChanges() throws {
+        do {
+            let directory = try DataDirectory(path: path)
+            try directory.prepareFile(file)
+            let queue = try DatabaseQueue(path: file)
+            try queue.write { try Schema(migrations: [HistoryDatabase.schema.migrations[0]]).migrate($0, path: file) }
+            try queue.write { try $0.execute(sql: "CREATE VIEW of_others AS SELECT id FROM nowhere") }
+            try queue.close()
+        }
+        let error = try #require(throws: JournalError.self) {
+            try HistoryDatabase.open(try DataDirectory(path: path)) { Issue.record("\($0)") }
+        }
+        #expect("\(error)".contains("of_others") && "\(error)".contains("has to go"), "\(error)")
     }
 
     /// Written by a release whose rows had the submission's number for their key.
@@ -200,16 +217,20 @@ import Wire
                 try $0.execute(
                     sql: """
                         INSERT INTO submission VALUES (1, 'before', 'k', '', '', 'failed', 1, 2, 1, 0, 1, 0, '');
-                        INSERT INTO operation VALUES (1, 0, '', 'group', '', 'failed', 1, '', NULL, NULL, 2, 'exit', 'exited with 7')
+                        INSERT INTO operation VALUES (1, 0, '', 'group', '', 'failed', 1, '', NULL, NULL, 2, 'exit', 'exited with 7');
+                        CREATE VIEW of_others AS SELECT id FROM submissions WHERE state = 'failed';
+                        CREATE VIEW more_of_others AS SELECT submission FROM operations
                         """)
             }
             try queue.close()
         }
         var database = try HistoryDatabase(try DataDirectory(path: path))
-        #expect(database.holds("before"))
+        #expect(database.holds("before", endedAt: 2))
         try database.append(page(1, endedAt: 1000))
         try database.close()
         #expect(try Self.rows(file, "SELECT id, state FROM submissions ORDER BY id") == ["before failed", "s1 succeeded"])
+        #expect(
+            try Self.rows(file, "SELECT id FROM of_others UNION ALL SELECT submission FROM more_of_others LIMIT 2") == ["before", "before"])
         #expect(
             try Self.rows(file, "SELECT submission, state, error FROM operations ORDER BY 1")
                 == ["before failed exited with 7", "s1 succeeded -"])

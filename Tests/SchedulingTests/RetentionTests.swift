@@ -165,6 +165,9 @@ import Testing
         for _ in 0..<2 { try cluster.restart() }
         cluster.reattach(1, slots: 4)
         #expect(ids(&cluster) == [id])
+        cluster.end("a")
+        cluster.advance(Self.retention + 20_000)
+        #expect(ids(&cluster) == [], "the clock that was set right is believed")
     }
 
     /// Entries in lines and timers are left where they are when a unit is stopped.

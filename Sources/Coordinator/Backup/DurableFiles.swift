@@ -68,6 +68,11 @@ enum DurableFiles {
         return lstat(path, &status) == 0
     }
 
+    static func hasContent(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_size > 0
+    }
+
     static func remove(_ path: String) throws(BackupError) {
         guard isThere(path) else { return }
         do { try FileManager.default.removeItem(atPath: path) } catch {

@@ -40,7 +40,7 @@ public struct JournalBackup: Sendable {
         do {
             let acknowledged = try JournalWitness.acknowledged(in: source)
             leftOut = try Self.copy(source, to: unfinished)
-            verification = try JournalVerification(dataDirectory: unfinished, hashingValues: true)
+            verification = try JournalVerification(dataDirectory: unfinished, hashingValues: true).moved(from: unfinished, to: destination)
             guard verification.problems.isEmpty else {
                 throw BackupError.notWhole(path: source, problems: verification.problems)
             }
@@ -97,24 +97,56 @@ private struct DataFiles {
     func copyTogether(to copy: DataFiles) throws -> [String] {
         let journal = try reader(journal)
         let growth = try reader(self.journal)
-        guard DurableFiles.isThere(elements) else {
+        guard DurableFiles.hasContent(elements) else {
             try journal.read { try copyAll(of: $0, to: copy.journal) }
             return try copyRest(to: copy)
         }
-        let elements = try reader(elements)
+        do {
+            try copyBoth(journal, growth, to: copy)
+            return try copyRest(to: copy)
+        } catch let damage as DamagedSpool {
+            for file in [copy.journal, copy.elements] {
+                for companion in ["", "-wal", "-shm"] { try DurableFiles.remove(file + companion) }
+            }
+            try journal.read { try copyAll(of: $0, to: copy.journal) }
+            let text = """
+                \(elements) is damaged (\(damage.reason)) and not in the backup, which has no partial results and is whole without them; \
+                `aop journal verify` says what to do about the file
+                """
+            return [text] + (try copyRest(to: copy))
+        }
+    }
+
+    /// Partial results cannot be copied.
+    private struct DamagedSpool: Error {
+        let reason: String
+    }
+
+    private func ofSpool<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error where SideFile.isDamage(error) {
+            throw DamagedSpool(reason: SideFile.text(of: error))
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // A table is missing.
+            throw DamagedSpool(reason: SideFile.text(of: error))
+        }
+    }
+
+    /// Journal and partial results as they were at one moment.
+    private func copyBoth(_ journal: DatabaseQueue, _ growth: DatabaseQueue, to copy: DataFiles) throws {
+        let elements = try ofSpool { try reader(self.elements) }
         for _ in 0..<JournalBackup.attempts {
             let isDone = try journal.read { journal in
                 let end = try Self.end(journal)
                 return try elements.read { elements in
                     // This opens its transaction, too.
-                    _ = try Int.fetchOne(elements, sql: "SELECT count(*) FROM schema_versions")
+                    _ = try ofSpool { try Int.fetchOne(elements, sql: "SELECT count(*) FROM schema_versions") }
                     guard try growth.read({ try Self.end($0) }) == end else { return false }
                     try copyAll(of: journal, to: copy.journal)
-                    try copyAll(of: elements, to: copy.elements)
+                    try ofSpool { try copyAll(of: elements, to: copy.elements, isChecked: true) }
                     return true
                 }
             }
-            if isDone { return try copyRest(to: copy) }
+            if isDone { return }
         }
         throw BackupError.tooBusy(path: self.journal)
     }

@@ -24,17 +24,12 @@ struct ElementVerification {
                     return (try ElementScan(database, path: path), file.map { "\(path): \($0)" } + elements)
                 }
             }
-        } else if hasContent(path) {
+        } else if DurableFiles.hasContent(path) {
             // Of an earlier release, which the next start brings to this one's layout.
             return []
         }
         let acknowledged = try ElementWitness.read(in: directory.path).filter { !scheduler.isForgotten($0.key) }
         return problems + scan.losses(against: acknowledged).map { text($0, ids) }
-    }
-
-    private static func hasContent(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_size > 0
     }
 
     /// One line for each attempt that has elements which are not what was written.

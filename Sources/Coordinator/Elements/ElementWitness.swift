@@ -24,9 +24,8 @@ struct ElementWitness: Sendable {
     /// The file is written anew when it has more.
     private var bytesMax: Int
 
-    /// Unit, number of the attempt, first index that is missing (64 bits each, little endian), and the first bytes of their SHA-256.
+    /// Unit, number of the attempt, first index that is missing, and a sum of these (64 bits each, little endian).
     private static let recordBytes = 32
-    private static let checkedBytes = 24
     /// The file may grow by so much, and to twice of what is needed.
     private static let slackBytes = 4 << 20
     private static let pieceBytes = recordBytes << 12
@@ -41,13 +40,31 @@ struct ElementWitness: Sendable {
 
     static func path(in directory: String) -> String { directory + "/" + name }
 
-    /// Writes the file of a locked directory anew.
+    /// Opens the file of a locked directory; it is written anew where much in it is superseded, or it is not there.
     ///
+    /// - Parameter ends: what ``read(in:)`` has found, without what is known no more.
     /// - Throws: `JournalError.database`.
     init(_ directory: DataDirectory, _ ends: Ends) throws(JournalError) {
         path = Self.path(in: directory.path)
-        (file, bytes) = try Self.write(ends, to: path)
-        bytesMax = 2 * bytes + Self.slackBytes
+        let needed = ends.values.reduce(0) { $0 + $1.count } * Self.recordBytes
+        bytesMax = 2 * needed + Self.slackBytes
+        if let present = try Self.open(path), present.bytes <= bytesMax {
+            (file, bytes) = present
+        } else {
+            (file, bytes) = try Self.write(ends, to: path)
+        }
+    }
+
+    /// - Returns: nil: there is none.
+    private static func open(_ path: String) throws(JournalError) -> (file: File, bytes: Int)? {
+        let descriptor = Foundation.open(path, O_RDWR | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0 else { throw failure(path, "open the file") }
+        let file = File(descriptor)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(path, "look at the file") }
+        // The last record may have been begun and not ended.
+        return (file, Int(status.st_size) / recordBytes * recordBytes)
     }
 
     /// All these are on the disk, and their senders are about to be told.
@@ -85,7 +102,7 @@ struct ElementWitness: Sendable {
     static func read(in directory: String) throws(JournalError) -> Ends { try read(path(in: directory)) }
 
     private static func read(_ path: String) throws(JournalError) -> Ends {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return [:] }
         guard descriptor >= 0 else { throw failure(path, "open the file") }
         defer { close(descriptor) }
@@ -95,8 +112,10 @@ struct ElementWitness: Sendable {
         while true {
             let count = pread(descriptor, &piece, pieceBytes, off_t(offset))
             guard count >= 0 else { throw failure(path, "read") }
-            for start in stride(from: 0, through: count - recordBytes, by: recordBytes) {
-                add(Array(piece[start..<start + recordBytes]), to: &ends)
+            piece.withUnsafeBytes { bytes in
+                for start in stride(from: 0, through: count - recordBytes, by: recordBytes) {
+                    add(UnsafeRawBufferPointer(rebasing: bytes[start..<start + recordBytes]), to: &ends)
+                }
             }
             guard count == pieceBytes else { return ends }
             offset += count
@@ -104,30 +123,33 @@ struct ElementWitness: Sendable {
     }
 
     /// A record that is damaged says nothing.
-    private static func add(_ record: [UInt8], to ends: inout Ends) {
-        func word(_ start: Int) -> UInt64 { record[start..<start + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-        let unit = UnitID(rawValue: word(0))
-        guard let number = Int(exactly: word(8)) else { return }
-        let end = End(number: number, next: word(16))
-        guard record == encode(unit, end) else { return }
+    private static func add(_ record: UnsafeRawBufferPointer, to ends: inout Ends) {
+        func word(_ index: Int) -> UInt64 { UInt64(littleEndian: record.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)) }
+        guard word(3) == sum(word(0), word(1), word(2)), let number = Int(exactly: word(1)) else { return }
+        let (unit, end) = (UnitID(rawValue: word(0)), End(number: number, next: word(2)))
         guard end != gone else { return ends[unit.submission] = nil }
         if let known = ends[unit.submission]?[unit], (known.number, known.next) > (end.number, end.next) { return }
         ends[unit.submission, default: [:]][unit] = end
     }
 
     private static func encode(_ unit: UnitID, _ end: End) -> [UInt8] {
-        var record: [UInt8] = []
-        for value in [unit.rawValue, UInt64(end.number), end.next] {
-            for shift in stride(from: UInt64(0), to: 64, by: 8) { record.append(UInt8(truncatingIfNeeded: value >> shift)) }
+        let words = [unit.rawValue, UInt64(end.number), end.next]
+        return (words + [sum(words[0], words[1], words[2])]).flatMap { withUnsafeBytes(of: $0.littleEndian) { [UInt8]($0) } }
+    }
+
+    /// Of what was damaged by accident one record in 2^64 has its sum (the finaliser of SplitMix64, word by word).
+    private static func sum(_ words: UInt64...) -> UInt64 {
+        words.reduce(0x9E37_79B9_7F4A_7C15) { sum, word in
+            var mixed = (sum ^ word) &+ 0x9E37_79B9_7F4A_7C15
+            mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ mixed >> 31
         }
-        var hasher = BlobHasher()
-        hasher.update(record)
-        return record + hasher.finalize().bytes.prefix(recordBytes - checkedBytes)
     }
 
     private static func write(_ ends: Ends, to path: String) throws(JournalError) -> (File, Int) {
         let new = path + ".new"
-        let descriptor = open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = Foundation.open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(new, "make the file") }
         let file = File(descriptor)
         var bytes = 0
@@ -142,7 +164,7 @@ struct ElementWitness: Sendable {
             if piece.count >= pieceBytes { try flush() }
         }
         try flush()
-        // A file that is empty after a loss of power would know less than the one that it replaces.
+        // One that is empty after a loss of power would know less than the one that it replaces.
         guard fdatasync(descriptor) == 0 else { throw failure(new, "sync") }
         guard rename(new, path) == 0 else { throw failure(path, "put the file in its place") }
         return (file, bytes)

@@ -8,14 +8,14 @@ extension CoordinatorLoop {
         case .taken: historyFeed.taken()
         case .begunAnew(let file):
             historyFeed.begin(file: file)
-            fillHistory { _ in true }
+            fillHistory { _, _ in true }
         }
     }
 
     /// What has ended and is missing there is to be written. It has waited for long: nothing is forgotten before it is there.
-    func fillHistory(where isMissing: (String) -> Bool) {
+    func fillHistory(where isMissing: (_ id: String, _ endedAt: Int64) -> Bool) {
         let since = now.boot - CoordinatorLimits.historyLagMilliseconds
-        for (number, id) in scheduler.endedSubmissions where isMissing(id) {
+        for (number, id, endedAt) in scheduler.endedSubmissions where isMissing(id, endedAt) {
             historyFeed.append(number, after: scheduler.sequence, at: since)
         }
     }

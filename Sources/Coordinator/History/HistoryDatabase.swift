@@ -20,7 +20,8 @@ struct HistoryDatabase {
 
     let place: Place
     private let queue: DatabaseQueue
-    private let known: Set<String>
+    /// When submissions ended of which it has the row, by id.
+    private let known: [String: Int64]
     /// Operations of it were written, and its own row was not.
     private var unfinished: Unfinished?
 
@@ -64,14 +65,15 @@ struct HistoryDatabase {
                     code AS error_code, message AS error
                     FROM operation JOIN submission ON submission.number = operation.submission
                 """),
-        // What is there keeps its number as its place: no row is written anew, however many there are.
+        // What is there keeps its number as its place: no row is written anew, however many there are. Our views go behind the change of names,
+        // which asks of views whether what they name is there, also of those that others have made.
         .init(
             name: "places",
             sql: """
-                DROP VIEW operations;
-                DROP VIEW submissions;
                 ALTER TABLE submission RENAME COLUMN number TO place;
                 ALTER TABLE operation RENAME COLUMN submission TO place;
+                DROP VIEW operations;
+                DROP VIEW submissions;
                 CREATE INDEX submission_by_id ON submission (id);
                 CREATE VIEW submissions AS SELECT
                     id, name, key, principal, state,
@@ -114,11 +116,17 @@ struct HistoryDatabase {
                     try Self.schema.migrate(database, path: path)
                     return .commit
                 }
-                let ids = try DatabaseValue.fetchAll(database, sql: "SELECT id FROM submission")
-                return Set(ids.compactMap { String.fromDatabaseValue($0) })
+                var known: [String: Int64] = [:]
+                let rows = try Row.fetchCursor(database, sql: "SELECT id, finished FROM submission")
+                while let row = try rows.next() { known[try row.text("id")] = try row.whole("finished") }
+                return known
             }
         } catch let error as JournalError { throw error } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             throw JournalError.locked(path: path, action: "open the file")
+        } catch let error as DatabaseError where error.message?.hasPrefix("error in ") == true {
+            throw JournalError.database(
+                path: path, action: "bring the file to the layout of this release, for which what somebody else has made in it has to go",
+                reason: error.message ?? "")
         } catch let error as DatabaseError where SideFile.isDamage(error) || error.resultCode == .SQLITE_ERROR {
             throw error
         } catch {
@@ -137,7 +145,7 @@ struct HistoryDatabase {
     }
 
     /// Whether all of this submission was in it when it was opened.
-    func holds(_ id: String) -> Bool { known.contains(id) }
+    func holds(_ id: String, endedAt: Int64) -> Bool { known[id] == endedAt }
 
     /// Takes in operations of a submission, and after the last of them the submission itself. What was written of it before goes
     /// with its first page; what there is of others stays, whatever their numbers.

@@ -107,7 +107,7 @@ public struct JournalPrune: Sendable {
             ) {
                 var history = try HistoryDatabase.open(directory, warn: warn)
                 var feed = HistoryFeed()
-                for one in submissions where !history.holds(one.id) { feed.append(one.number, after: .none, at: 0) }
+                for one in submissions where !history.holds(one.id, endedAt: one.endedAt) { feed.append(one.number, after: .none, at: 0) }
                 while let page = feed.page(upTo: scheduler.sequence, of: scheduler) {
                     try history.append(page)
                     feed.taken()

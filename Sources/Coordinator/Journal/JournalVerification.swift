@@ -6,7 +6,7 @@ import Wire
 /// What a look at a whole journal finds, beside the work: no coordinator runs on it meanwhile, and nothing is changed.
 public struct JournalVerification: Sendable {
     /// Of the journal.
-    public let path: String
+    public private(set) var path: String
     /// How many there have been, those in the snapshot included.
     public let facts: UInt64
     /// Those that the snapshot stands for; nil: there is none.
@@ -25,7 +25,7 @@ public struct JournalVerification: Sendable {
     /// What does not hold, in words; empty: all does.
     public let problems: [String]
     /// What of the stored partial results is damaged or lost, in words: readers are told of it, and everything else holds without them.
-    public let partialResultProblems: [String]
+    public private(set) var partialResultProblems: [String]
 
     /// Whether there is a journal in the directory.
     public static func isThere(in dataDirectory: String) -> Bool {
@@ -74,6 +74,14 @@ public struct JournalVerification: Sendable {
         scheduler.start(at: Instant(boot: 0, wall: WallClock.milliseconds()), incarnation: Incarnation(1), into: &outputs)
         problems += scheduler.violations()
         self.problems = problems
+    }
+
+    /// The directory was given another name since.
+    func moved(from old: String, to new: String) -> JournalVerification {
+        var moved = self
+        moved.path = path.replacingOccurrences(of: old, with: new)
+        moved.partialResultProblems = partialResultProblems.map { $0.replacingOccurrences(of: old, with: new) }
+        return moved
     }
 }
 

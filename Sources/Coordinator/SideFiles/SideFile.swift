@@ -20,12 +20,13 @@ struct SideFile: Sendable {
 
     static func output(_ path: String) -> SideFile { SideFile(path: path, loss: "what commands had printed is lost") }
 
-    /// Whether SQLite, or the disk, says that what is in the file is not what was written.
+    /// Whether SQLite says that what is in the file is not what was written. That a disk cannot be read, maybe for a moment, says nothing of
+    /// the file.
     static func isDamage(_ error: any Error) -> Bool {
         if case JournalError.damagedFile = error { return true }
         guard let error = error as? DatabaseError else { return false }
         switch error.extendedResultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR_READ, .SQLITE_IOERR_CORRUPTFS: return true
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR_CORRUPTFS: return true
         default: return false
         }
     }

@@ -180,7 +180,7 @@ final class CoordinatorLoop {
         outputs.removeAll()
         scheduler.tellsWaits = configuration.whenBegun != nil
         scheduler.telling = eventLog.telling
-        if let database = recovery.history { fillHistory { !database.holds($0) } }
+        if let database = recovery.history { fillHistory { !database.holds($0, endedAt: $1) } }
         do { try listen() } catch {
             closeThreads()
             throw error

@@ -26,10 +26,11 @@ public struct EndedOperations: Hashable, Sendable {
 
 extension Scheduler {
     /// All that there are which have ended, rising.
-    public var endedSubmissions: [(number: SubmissionNumber, id: String)] {
+    public var endedSubmissions: [(number: SubmissionNumber, id: String, endedAt: Int64)] {
         durable.submissions.indices.compactMap { index in
             guard durable.submissions[index].outcome != nil else { return nil }
-            return (durable.submissions[index].number, durable.submissions[index].id)
+            let submission = durable.submissions[index]
+            return (submission.number, submission.id, submission.units[0].finishedAt)
         }
     }
 

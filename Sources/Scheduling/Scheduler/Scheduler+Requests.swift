@@ -172,12 +172,13 @@ extension Scheduler {
             }
             let path = isWellFormed ? graph.path(of: index) : ""
             let isCompared = unknown.count < Self.unknownComparedMax
-            let meant = isCompared ? EditDistance.nearest(to: operation.type, among: operations) : nil
+            let near = isCompared ? EditDistance.nearest(to: operation.type, among: operations) : nil
+            let meant = near.map { "; did you mean `\($0)`? Otherwise" } ?? ";"
             unknown.append(
                 AdmissionError(
                     node: index, path: path,
-                    message: "unknown operation `\(operation.type)`: no worker has ever registered it"
-                        + (meant.map { "; did you mean `\($0)`? Otherwise" } ?? ";") + " start one that does, or submit with --wait-for-workers"
+                    message: "unknown operation `\(operation.type)`: no worker has ever registered it\(meant)"
+                        + " start one that does, or submit with --wait-for-workers"
                 ))
         }
         return faults + unknown + unknownConditions(graph, known: known, arePathsKnown: isWellFormed)

@@ -19,8 +19,9 @@ struct ClockDoubt {
 
     /// - Parameter epoch: of the last start that was late: this one, or one before that may be doubted still.
     mutating func start(at now: Instant, since epoch: UInt32) {
-        let since = max(0, now.wall - Int64(epoch) * 1_000)
-        if since <= Self.doubtMilliseconds { began = now.boot - since }
+        // A start that is in the future was one with a clock that has been set right since.
+        let since = now.wall - Int64(epoch) * 1_000
+        if (0...Self.doubtMilliseconds).contains(since) { began = now.boot - since }
     }
 
     mutating func advance(from before: Instant, to now: Instant) {

@@ -27,6 +27,8 @@ struct JournalBackupCommand: ToolCommand {
         let (source, destination) = (data.path, directory)
         let backup = try await JournalWork.run { try JournalBackup(of: source, to: destination) }
         for text in backup.leftOut { await console.warn(text) }
+        let lost = backup.verification.partialResultProblems
+        if !lost.isEmpty { await console.warn("partial results in the backup are damaged or missing, the rest is whole: \(lost[0])") }
         switch console.mode {
         case .json, .jsonl:
             let leftOut = JSONValue.array(backup.leftOut.map { .string($0) })
