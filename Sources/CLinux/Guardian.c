@@ -37,14 +37,19 @@ static pid_t process_number(const char *name) {
     return number;
 }
 
+// A file of a process, `name` with its slash. -1: it is not there, or may not be read.
+static int open_file(int proc, const char *process, const char *name) {
+    char path[32];
+    size_t process_length = strlen(process), name_length = strlen(name);
+    if (process_length + name_length >= sizeof path) return -1;
+    memcpy(path, process, process_length);
+    memcpy(path + process_length, name, name_length + 1);
+    return openat(proc, path, O_RDONLY | O_CLOEXEC);
+}
+
 // Whether a process was started with a variable that is `text`, or, if that is a prefix, begins with it.
 static bool has_variable(int proc, const char *process, const char *text, bool is_prefix) {
-    char path[32];
-    size_t length = strlen(process);
-    if (length + sizeof "/environ" > sizeof path) return false;
-    memcpy(path, process, length);
-    memcpy(path + length, "/environ", sizeof "/environ");
-    int file = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    int file = open_file(proc, process, "/environ");
     if (file < 0) return false;
     size_t wanted = strlen(text);
     // How much of `text` the present variable has, and that it goes on otherwise.
@@ -78,12 +83,7 @@ static bool has_variable(int proc, const char *process, const char *text, bool i
 #define GUARDIAN_NAME "guardian"
 
 static bool is_guardian(int proc, const char *process) {
-    char path[32];
-    size_t length = strlen(process);
-    if (length + sizeof "/comm" > sizeof path) return false;
-    memcpy(path, process, length);
-    memcpy(path + length, "/comm", sizeof "/comm");
-    int file = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    int file = open_file(proc, process, "/comm");
     if (file < 0) return false;
     char name[32];
     ssize_t count = read(file, name, sizeof name);

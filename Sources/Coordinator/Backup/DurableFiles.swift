@@ -80,6 +80,15 @@ enum DurableFiles {
         }
     }
 
+    /// A time as a part of a file's name, in UTC: 20270131T020000Z.
+    static func name(of date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "UTC")
+        formatter.dateFormat = "yyyyMMdd'T'HHmmss'Z'"
+        return formatter.string(from: date)
+    }
+
     static func failure(_ path: String, _ action: String) -> BackupError {
         .file(path: path, action: action, reason: DataDirectory.reason(errno))
     }

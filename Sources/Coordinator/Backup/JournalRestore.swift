@@ -87,11 +87,7 @@ public struct JournalRestore: Sendable {
     private static func setAside(in target: String, _ date: Date) throws(BackupError) -> String? {
         let present = (others + withCompanions(databases)).filter { DurableFiles.isThere("\(target)/\($0)") }
         guard !present.isEmpty else { return nil }
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(identifier: "UTC")
-        formatter.dateFormat = "yyyyMMdd'T'HHmmss'Z'"
-        let base = "\(target)/replaced-\(formatter.string(from: date))"
+        let base = "\(target)/replaced-\(DurableFiles.name(of: date))"
         var path = base
         var number = 1
         while try !DurableFiles.makeDirectory(path) {

@@ -55,7 +55,7 @@ struct SideFile: Sendable {
     func setAside(because reason: any Error, at date: Date = Date()) throws(JournalError) -> String {
         let url = URL(fileURLWithPath: path)
         let (folder, name) = (url.deletingLastPathComponent().path, url.lastPathComponent)
-        let aside = path + Self.mark + Self.text(of: date)
+        let aside = path + Self.mark + DurableFiles.name(of: date)
         do {
             for earlier in try FileManager.default.contentsOfDirectory(atPath: folder) where earlier.hasPrefix(name + Self.mark) {
                 try FileManager.default.removeItem(atPath: "\(folder)/\(earlier)")
@@ -78,14 +78,6 @@ struct SideFile: Sendable {
         if case JournalError.damagedFile(_, _, let reason) = reason { return reason }
         guard let reason = reason as? DatabaseError else { return "\(reason)" }
         return reason.message ?? "SQLite result \(reason.extendedResultCode.rawValue)"
-    }
-
-    private static func text(of date: Date) -> String {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(identifier: "UTC")
-        formatter.dateFormat = "yyyyMMdd'T'HHmmss'Z'"
-        return formatter.string(from: date)
     }
 }
 
