@@ -305,6 +305,7 @@ final class SimulatedExecutor {
         beginStreams(number, work)
         beginProducts(number, work)
         world.put(.bodyEnds(self, body: number), at: now + work.milliseconds)
+        if world.poison.contains(key.unit) { world.put(.kill(self), at: now + world.random.below(work.milliseconds + 1)) }
     }
 
     private func stop(_ key: UnitKey) {
@@ -325,6 +326,8 @@ final class SimulatedExecutor {
     }
 
     private func body(of key: UnitKey) -> (Int, Body)? { bodies.first { $0.value.key == key }.map { ($0.key, $0.value) } }
+
+    var runningUnits: [UInt64] { bodies.values.map(\.key.unit) }
 
     var name: String { "h\(host.number)/\(index)" }
 }

@@ -15,7 +15,10 @@ extension Simulation {
             crashCoordinator()
             put(.coordinatorStarts, at: now + random.below(Int64(random.oneIn(4) ? 30_000 : 1_500)))
             return
-        case .executorCrashes: if let executor, !executor.host.isPaused { end(executor, crashed: true) }
+        case .executorCrashes:
+            guard let executor, !executor.host.isPaused else { break }
+            if random.oneIn(8), executor.isWorker { poison.formUnion(executor.runningUnits) }
+            end(executor, crashed: true)
         case .hostLosses:
             guard let host, random.oneIn(3) else { return }
             note("h\(host.number) is lost")
@@ -73,6 +76,7 @@ extension Simulation {
     func stopFaults() {
         note("faults are over")
         areFaultsOver = true
+        poison = []
         for host in hosts {
             heal(host)
             resume(host)

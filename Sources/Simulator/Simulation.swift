@@ -50,6 +50,8 @@ public final class Simulation {
     var stopped: (coordinator: MemoryCoordinator, keepsWriting: Bool)?
     /// Graphs that have been submitted.
     var submitted: Set<Int> = []
+    /// Units that end each process which tries them, until faults are over: what quarantine is for.
+    var poison: Set<UInt64> = []
     /// When faults stop.
     var faultsEnd: Int64 = 0
 

@@ -18,12 +18,17 @@ struct AopSim: ParsableCommand {
     @Flag(help: "Put each defect in, one after the other, and fail unless each is found within the number of seeds stated for it.")
     var planted = false
     @Flag(help: "Print the last events of the run.") var trace = false
-    @Flag(help: "Fail if something that can be simulated has not occurred in any run: kinds of facts, faults, states that a fault met.")
+    @Flag(
+        help: """
+            Fail if something that can be simulated has not occurred in any run: kinds of facts, faults, states that a fault met. \
+            What is rare is looked for in up to \(Self.runsForRare) times as many runs.
+            """)
     var complete = false
 
     @Option(name: .customLong("with"), parsing: .upToNextOption, help: "What graphs of every run have, else of some: \(Self.featureNames).")
     var features: [String] = []
 
+    private static let runsForRare = 4
     private static let featureNames = WorkFeatures.names.map(\.name).joined(separator: ", ")
 
     private var added: WorkFeatures { WorkFeatures(WorkFeatures.names.filter { features.contains($0.name) }.map(\.feature)) }
@@ -53,8 +58,10 @@ struct AopSim: ParsableCommand {
     private func simulate() throws {
         var total = (steps: 0, milliseconds: Int64(0))
         var coverage = SimulationCoverage()
-        for number in 0..<UInt64(runs) {
-            let report = Simulation(SimulationPlan(seed: seed &+ number, defect: plant, added: added, keepsTrace: trace)).run()
+        var done = 0
+        while done < runs || (complete && done / Self.runsForRare < runs && !coverage.missing.isEmpty) {
+            let report = Simulation(SimulationPlan(seed: seed &+ UInt64(done), defect: plant, added: added, keepsTrace: trace)).run()
+            done += 1
             total.steps += report.steps
             total.milliseconds += report.milliseconds
             coverage.add(report.coverage)
@@ -63,7 +70,7 @@ struct AopSim: ParsableCommand {
             tell(report)
             throw ExitCode(1)
         }
-        print("\(runs) runs from seed \(seed), \(total.steps) steps, \(total.milliseconds / 1_000) s of virtual time: nothing found")
+        print("\(done) runs from seed \(seed), \(total.steps) steps, \(total.milliseconds / 1_000) s of virtual time: nothing found")
         show(coverage)
         guard complete, !coverage.missing.isEmpty else { return }
         print("never occurred: \(coverage.missing.joined(separator: ", "))")
