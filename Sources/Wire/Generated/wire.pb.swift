@@ -6953,18 +6953,18 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_major\0\u{3}protocol_minor\0\u{1}role\0\u{3}product_version\0\u{1}cookie\0\u{1}host\0\u{1}pid\0\u{1}incarnation\0\u{1}capabilities\0\u{1}executor\0\u{3}last_coordinator_incarnation\0\u{2}_\u{6}connection\0")
 
   fileprivate class _StorageClass {
-    var _protocolMajor: UInt32 = 0
-    var _protocolMinor: UInt32 = 0
-    var _role: WireRole = .unspecified
-    var _productVersion: String = String()
-    var _cookie: Data = Data()
-    var _host: String = String()
-    var _pid: UInt32 = 0
-    var _incarnation: UInt64 = 0
-    var _capabilities: [String] = []
-    var _executor: WireExecutorHello? = nil
-    var _lastCoordinatorIncarnation: UInt64 = 0
-    var _connection: UInt64 = 0
+    @exclusivity(unchecked) var _protocolMajor: UInt32 = 0
+    @exclusivity(unchecked) var _protocolMinor: UInt32 = 0
+    @exclusivity(unchecked) var _role: WireRole = .unspecified
+    @exclusivity(unchecked) var _productVersion: String = String()
+    @exclusivity(unchecked) var _cookie: Data = Data()
+    @exclusivity(unchecked) var _host: String = String()
+    @exclusivity(unchecked) var _pid: UInt32 = 0
+    @exclusivity(unchecked) var _incarnation: UInt64 = 0
+    @exclusivity(unchecked) var _capabilities: [String] = []
+    @exclusivity(unchecked) var _executor: WireExecutorHello? = nil
+    @exclusivity(unchecked) var _lastCoordinatorIncarnation: UInt64 = 0
+    @exclusivity(unchecked) var _connection: UInt64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -7210,16 +7210,16 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{1}receives\0\u{4}U\u{4}oldest_version\0\u{1}input\0\u{1}output\0\u{2}D\u{1}sent\0\u{1}streamed\0\u{2}<parameters\0\u{2}\u{16}decides\0")
 
   fileprivate class _StorageClass {
-    var _name: String = String()
-    var _version: UInt32 = 0
-    var _receives: Bool = false
-    var _oldestVersion: UInt32 = 0
-    var _input: WireValueType? = nil
-    var _output: WireValueType? = nil
-    var _sent: WireValueType? = nil
-    var _streamed: WireValueType? = nil
-    var _parameters: WireParameterShape? = nil
-    var _decides: Bool = false
+    @exclusivity(unchecked) var _name: String = String()
+    @exclusivity(unchecked) var _version: UInt32 = 0
+    @exclusivity(unchecked) var _receives: Bool = false
+    @exclusivity(unchecked) var _oldestVersion: UInt32 = 0
+    @exclusivity(unchecked) var _input: WireValueType? = nil
+    @exclusivity(unchecked) var _output: WireValueType? = nil
+    @exclusivity(unchecked) var _sent: WireValueType? = nil
+    @exclusivity(unchecked) var _streamed: WireValueType? = nil
+    @exclusivity(unchecked) var _parameters: WireParameterShape? = nil
+    @exclusivity(unchecked) var _decides: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -7343,10 +7343,10 @@ nonisolated extension WireParameterShape: SwiftProtobuf.Message, SwiftProtobuf._
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}choices\0\u{1}element\0\u{1}fields\0")
 
   fileprivate class _StorageClass {
-    var _kind: WireParameterShape.Kind = .any
-    var _choices: [String] = []
-    var _element: WireParameterShape? = nil
-    var _fields: [WireParameterShape.Field] = []
+    @exclusivity(unchecked) var _kind: WireParameterShape.Kind = .any
+    @exclusivity(unchecked) var _choices: [String] = []
+    @exclusivity(unchecked) var _element: WireParameterShape? = nil
+    @exclusivity(unchecked) var _fields: [WireParameterShape.Field] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8300,31 +8300,31 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0\u{2}c\u{1}trace\0\u{2}(link\0")
 
   fileprivate class _StorageClass {
-    var _unit: UInt64 = 0
-    var _attempt: UInt64 = 0
-    var _kind: WireUnitKind = .execute
-    var _submission: String = String()
-    var _path: String = String()
-    var _attemptNumber: UInt32 = 0
-    var _operation: String = String()
-    var _version: UInt32 = 0
-    var _parameters: Data = Data()
-    var _templated: Bool = false
-    var _bindings: [WireBinding] = []
-    var _inputs: [WireReceived] = []
-    var _receivesArray: Bool = false
-    var _timeoutMilliseconds: UInt32 = 0
-    var _graceMilliseconds: UInt32 = 0
-    var _fences: [WireFence] = []
-    var _atMostOnce: Bool = false
-    var _conditions: [WireConditionQuestion] = []
-    var _resources: [WireAssignedResource] = []
-    var _hosted: Bool = false
-    var _stream: WireStreamSource? = nil
-    var _decision: WireDecisionQuestion? = nil
-    var _conclusion: WireConclusionQuestion? = nil
-    var _trace: Dictionary<String,String> = [:]
-    var _link: WireLink? = nil
+    @exclusivity(unchecked) var _unit: UInt64 = 0
+    @exclusivity(unchecked) var _attempt: UInt64 = 0
+    @exclusivity(unchecked) var _kind: WireUnitKind = .execute
+    @exclusivity(unchecked) var _submission: String = String()
+    @exclusivity(unchecked) var _path: String = String()
+    @exclusivity(unchecked) var _attemptNumber: UInt32 = 0
+    @exclusivity(unchecked) var _operation: String = String()
+    @exclusivity(unchecked) var _version: UInt32 = 0
+    @exclusivity(unchecked) var _parameters: Data = Data()
+    @exclusivity(unchecked) var _templated: Bool = false
+    @exclusivity(unchecked) var _bindings: [WireBinding] = []
+    @exclusivity(unchecked) var _inputs: [WireReceived] = []
+    @exclusivity(unchecked) var _receivesArray: Bool = false
+    @exclusivity(unchecked) var _timeoutMilliseconds: UInt32 = 0
+    @exclusivity(unchecked) var _graceMilliseconds: UInt32 = 0
+    @exclusivity(unchecked) var _fences: [WireFence] = []
+    @exclusivity(unchecked) var _atMostOnce: Bool = false
+    @exclusivity(unchecked) var _conditions: [WireConditionQuestion] = []
+    @exclusivity(unchecked) var _resources: [WireAssignedResource] = []
+    @exclusivity(unchecked) var _hosted: Bool = false
+    @exclusivity(unchecked) var _stream: WireStreamSource? = nil
+    @exclusivity(unchecked) var _decision: WireDecisionQuestion? = nil
+    @exclusivity(unchecked) var _conclusion: WireConclusionQuestion? = nil
+    @exclusivity(unchecked) var _trace: Dictionary<String,String> = [:]
+    @exclusivity(unchecked) var _link: WireLink? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -9265,9 +9265,9 @@ nonisolated extension WireUnitReport: SwiftProtobuf.Message, SwiftProtobuf._Mess
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}started\0\u{1}ended\0\u{1}released\0\u{2}o\u{5}stopping\0")
 
   fileprivate class _StorageClass {
-    var _unit: UInt64 = 0
-    var _attempt: UInt64 = 0
-    var _body: WireUnitReport.OneOf_Body?
+    @exclusivity(unchecked) var _unit: UInt64 = 0
+    @exclusivity(unchecked) var _attempt: UInt64 = 0
+    @exclusivity(unchecked) var _body: WireUnitReport.OneOf_Body?
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -10602,41 +10602,41 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0\u{4}\u{9}awaited_elsewhere\0")
 
   fileprivate class _StorageClass {
-    var _id: String = String()
-    var _parent: UInt32 = 0
-    var _kind: WireNode.OneOf_Kind?
-    var _receives: [UInt32] = []
-    var _receivesArray: Bool = false
-    var _after: [UInt32] = []
-    var _retries: UInt32 = 0
-    var _timeoutMilliseconds: UInt64 = 0
-    var _graceMilliseconds: UInt32? = nil
-    var _forwardFailure: Bool = false
-    var _exclusive: [WireExclusive] = []
-    var _delayMilliseconds: UInt64 = 0
-    var _notBefore: Int64 = 0
-    var _deadlineMilliseconds: UInt64 = 0
-    var _deadline: Int64 = 0
-    var _queueTimeoutMilliseconds: UInt64 = 0
-    var _backoff: WireBackoff? = nil
-    var _retryOn: [WireRetryReason] = []
-    var _priority: Int32? = nil
-    var _atMostOnce: Bool = false
-    var _recomputable: Bool = false
-    var _conditions: [WireCondition] = []
-    var _requires: WireRequirements? = nil
-    var _unique: WireUnique? = nil
-    var _hosted: Bool = false
-    var _willFinish: Bool = false
-    var _retryOnFailure: Bool = false
-    var _hostedTimeoutMilliseconds: UInt64 = 0
-    var _weight: UInt32 = 0
-    var _prepares: UInt32? = nil
-    var _preparesPart: UInt32? = nil
-    var _stream: UInt32? = nil
-    var _retriesNet: Bool = false
-    var _awaitedElsewhere: Bool = false
-    var _crashLimit: UInt32? = nil
+    @exclusivity(unchecked) var _id: String = String()
+    @exclusivity(unchecked) var _parent: UInt32 = 0
+    @exclusivity(unchecked) var _kind: WireNode.OneOf_Kind?
+    @exclusivity(unchecked) var _receives: [UInt32] = []
+    @exclusivity(unchecked) var _receivesArray: Bool = false
+    @exclusivity(unchecked) var _after: [UInt32] = []
+    @exclusivity(unchecked) var _retries: UInt32 = 0
+    @exclusivity(unchecked) var _timeoutMilliseconds: UInt64 = 0
+    @exclusivity(unchecked) var _graceMilliseconds: UInt32? = nil
+    @exclusivity(unchecked) var _forwardFailure: Bool = false
+    @exclusivity(unchecked) var _exclusive: [WireExclusive] = []
+    @exclusivity(unchecked) var _delayMilliseconds: UInt64 = 0
+    @exclusivity(unchecked) var _notBefore: Int64 = 0
+    @exclusivity(unchecked) var _deadlineMilliseconds: UInt64 = 0
+    @exclusivity(unchecked) var _deadline: Int64 = 0
+    @exclusivity(unchecked) var _queueTimeoutMilliseconds: UInt64 = 0
+    @exclusivity(unchecked) var _backoff: WireBackoff? = nil
+    @exclusivity(unchecked) var _retryOn: [WireRetryReason] = []
+    @exclusivity(unchecked) var _priority: Int32? = nil
+    @exclusivity(unchecked) var _atMostOnce: Bool = false
+    @exclusivity(unchecked) var _recomputable: Bool = false
+    @exclusivity(unchecked) var _conditions: [WireCondition] = []
+    @exclusivity(unchecked) var _requires: WireRequirements? = nil
+    @exclusivity(unchecked) var _unique: WireUnique? = nil
+    @exclusivity(unchecked) var _hosted: Bool = false
+    @exclusivity(unchecked) var _willFinish: Bool = false
+    @exclusivity(unchecked) var _retryOnFailure: Bool = false
+    @exclusivity(unchecked) var _hostedTimeoutMilliseconds: UInt64 = 0
+    @exclusivity(unchecked) var _weight: UInt32 = 0
+    @exclusivity(unchecked) var _prepares: UInt32? = nil
+    @exclusivity(unchecked) var _preparesPart: UInt32? = nil
+    @exclusivity(unchecked) var _stream: UInt32? = nil
+    @exclusivity(unchecked) var _retriesNet: Bool = false
+    @exclusivity(unchecked) var _awaitedElsewhere: Bool = false
+    @exclusivity(unchecked) var _crashLimit: UInt32? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -13574,40 +13574,40 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0\u{4}\u{13}crash_limit\0\u{1}crashes\0\u{2},dependencies\0\u{4}(earlier_attempts\0")
 
   fileprivate class _StorageClass {
-    var _unit: UInt32 = 0
-    var _parent: UInt32 = 0
-    var _position: UInt32 = 0
-    var _path: String = String()
-    var _kind: WireOperationView.Kind = .operation
-    var _type: String = String()
-    var _state: WireOperationState = .blocked
-    var _attempts: UInt32 = 0
-    var _worker: String = String()
-    var _queuedAt: Int64 = 0
-    var _startedAt: Int64 = 0
-    var _finishedAt: Int64 = 0
-    var _errors: [WireOperationFailure] = []
-    var _value: WireValue? = nil
-    var _locks: [WireLockView] = []
-    var _retryAt: Int64 = 0
-    var _lastFailure: WireOperationFailure? = nil
-    var _atMostOnce: Bool = false
-    var _priority: Int32 = 0
-    var _crashLimit: UInt32 = 0
-    var _crashes: UInt32 = 0
-    var _conditions: [WireConditionView] = []
-    var _waiting: WireWaiting? = nil
-    var _uniqueID: String = String()
-    var _joinedTo: String = String()
-    var _hosted: Bool = false
-    var _progress: WireProgress? = nil
-    var _added: WireAdded? = nil
-    var _preparation: Bool = false
-    var _history: [WireHistoryEntry] = []
-    var _earlierAttempts: [WireEarlierAttempt] = []
-    var _stoppedByGroup: Bool = false
-    var _endNumber: UInt32 = 0
-    var _dependencies: [UInt32] = []
+    @exclusivity(unchecked) var _unit: UInt32 = 0
+    @exclusivity(unchecked) var _parent: UInt32 = 0
+    @exclusivity(unchecked) var _position: UInt32 = 0
+    @exclusivity(unchecked) var _path: String = String()
+    @exclusivity(unchecked) var _kind: WireOperationView.Kind = .operation
+    @exclusivity(unchecked) var _type: String = String()
+    @exclusivity(unchecked) var _state: WireOperationState = .blocked
+    @exclusivity(unchecked) var _attempts: UInt32 = 0
+    @exclusivity(unchecked) var _worker: String = String()
+    @exclusivity(unchecked) var _queuedAt: Int64 = 0
+    @exclusivity(unchecked) var _startedAt: Int64 = 0
+    @exclusivity(unchecked) var _finishedAt: Int64 = 0
+    @exclusivity(unchecked) var _errors: [WireOperationFailure] = []
+    @exclusivity(unchecked) var _value: WireValue? = nil
+    @exclusivity(unchecked) var _locks: [WireLockView] = []
+    @exclusivity(unchecked) var _retryAt: Int64 = 0
+    @exclusivity(unchecked) var _lastFailure: WireOperationFailure? = nil
+    @exclusivity(unchecked) var _atMostOnce: Bool = false
+    @exclusivity(unchecked) var _priority: Int32 = 0
+    @exclusivity(unchecked) var _crashLimit: UInt32 = 0
+    @exclusivity(unchecked) var _crashes: UInt32 = 0
+    @exclusivity(unchecked) var _conditions: [WireConditionView] = []
+    @exclusivity(unchecked) var _waiting: WireWaiting? = nil
+    @exclusivity(unchecked) var _uniqueID: String = String()
+    @exclusivity(unchecked) var _joinedTo: String = String()
+    @exclusivity(unchecked) var _hosted: Bool = false
+    @exclusivity(unchecked) var _progress: WireProgress? = nil
+    @exclusivity(unchecked) var _added: WireAdded? = nil
+    @exclusivity(unchecked) var _preparation: Bool = false
+    @exclusivity(unchecked) var _history: [WireHistoryEntry] = []
+    @exclusivity(unchecked) var _earlierAttempts: [WireEarlierAttempt] = []
+    @exclusivity(unchecked) var _stoppedByGroup: Bool = false
+    @exclusivity(unchecked) var _endNumber: UInt32 = 0
+    @exclusivity(unchecked) var _dependencies: [UInt32] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -14246,10 +14246,10 @@ nonisolated extension WireEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageI
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}events\0\u{1}view\0\u{2}M\u{1}missed\0")
 
   fileprivate class _StorageClass {
-    var _submission: String = String()
-    var _events: [WireEvent] = []
-    var _view: WireSubmissionView? = nil
-    var _missed: Bool = false
+    @exclusivity(unchecked) var _submission: String = String()
+    @exclusivity(unchecked) var _events: [WireEvent] = []
+    @exclusivity(unchecked) var _view: WireSubmissionView? = nil
+    @exclusivity(unchecked) var _missed: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -14337,20 +14337,20 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0\u{2}(added\0\u{4}p\u{2}stopped_by_group\0\u{2}\u{18}history\0")
 
   fileprivate class _StorageClass {
-    var _unit: UInt32 = 0
-    var _path: String = String()
-    var _state: WireOperationState = .blocked
-    var _at: Int64 = 0
-    var _worker: String = String()
-    var _errors: [WireOperationFailure] = []
-    var _attempt: UInt32 = 0
-    var _value: WireValue? = nil
-    var _startedAt: Int64 = 0
-    var _group: Bool = false
-    var _progress: WireProgress? = nil
-    var _added: WireAdded? = nil
-    var _stoppedByGroup: Bool = false
-    var _history: [WireHistoryEntry] = []
+    @exclusivity(unchecked) var _unit: UInt32 = 0
+    @exclusivity(unchecked) var _path: String = String()
+    @exclusivity(unchecked) var _state: WireOperationState = .blocked
+    @exclusivity(unchecked) var _at: Int64 = 0
+    @exclusivity(unchecked) var _worker: String = String()
+    @exclusivity(unchecked) var _errors: [WireOperationFailure] = []
+    @exclusivity(unchecked) var _attempt: UInt32 = 0
+    @exclusivity(unchecked) var _value: WireValue? = nil
+    @exclusivity(unchecked) var _startedAt: Int64 = 0
+    @exclusivity(unchecked) var _group: Bool = false
+    @exclusivity(unchecked) var _progress: WireProgress? = nil
+    @exclusivity(unchecked) var _added: WireAdded? = nil
+    @exclusivity(unchecked) var _stoppedByGroup: Bool = false
+    @exclusivity(unchecked) var _history: [WireHistoryEntry] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -14957,20 +14957,20 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0\u{2}[\u{1}resources\0\u{1}version\0\u{4}q\u{5}given_name\0\u{1}drain\0\u{1}detail\0")
 
   fileprivate class _StorageClass {
-    var _id: String = String()
-    var _host: String = String()
-    var _pid: UInt32 = 0
-    var _state: String = String()
-    var _slots: UInt32 = 0
-    var _running: UInt32 = 0
-    var _operations: [String] = []
-    var _labels: [String] = []
-    var _lastHeard: Int64 = 0
-    var _resources: [WireResourceView] = []
-    var _version: String = String()
-    var _givenName: String = String()
-    var _drain: WireWorkerDrain? = nil
-    var _detail: WireWorkerDetail? = nil
+    @exclusivity(unchecked) var _id: String = String()
+    @exclusivity(unchecked) var _host: String = String()
+    @exclusivity(unchecked) var _pid: UInt32 = 0
+    @exclusivity(unchecked) var _state: String = String()
+    @exclusivity(unchecked) var _slots: UInt32 = 0
+    @exclusivity(unchecked) var _running: UInt32 = 0
+    @exclusivity(unchecked) var _operations: [String] = []
+    @exclusivity(unchecked) var _labels: [String] = []
+    @exclusivity(unchecked) var _lastHeard: Int64 = 0
+    @exclusivity(unchecked) var _resources: [WireResourceView] = []
+    @exclusivity(unchecked) var _version: String = String()
+    @exclusivity(unchecked) var _givenName: String = String()
+    @exclusivity(unchecked) var _drain: WireWorkerDrain? = nil
+    @exclusivity(unchecked) var _detail: WireWorkerDetail? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -15578,21 +15578,21 @@ nonisolated extension WireExplanation: SwiftProtobuf.Message, SwiftProtobuf._Mes
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}since\0\u{1}blockers\0\u{3}more_blockers\0\u{1}causes\0\u{1}history\0\u{1}inside\0\u{3}more_inside\0\u{3}inside_partial\0\u{1}view\0\u{1}at\0")
 
   fileprivate class _StorageClass {
-    var _submission: String = String()
-    var _path: String = String()
-    var _kind: WireOperationView.Kind = .operation
-    var _type: String = String()
-    var _state: WireOperationState = .blocked
-    var _since: Int64 = 0
-    var _blockers: [WireBlocker] = []
-    var _moreBlockers: UInt32 = 0
-    var _causes: [WireCause] = []
-    var _history: [WireHistoryEntry] = []
-    var _inside: [WireWaitingOperations] = []
-    var _moreInside: UInt32 = 0
-    var _insidePartial: Bool = false
-    var _view: WireSubmissionView? = nil
-    var _at: Int64 = 0
+    @exclusivity(unchecked) var _submission: String = String()
+    @exclusivity(unchecked) var _path: String = String()
+    @exclusivity(unchecked) var _kind: WireOperationView.Kind = .operation
+    @exclusivity(unchecked) var _type: String = String()
+    @exclusivity(unchecked) var _state: WireOperationState = .blocked
+    @exclusivity(unchecked) var _since: Int64 = 0
+    @exclusivity(unchecked) var _blockers: [WireBlocker] = []
+    @exclusivity(unchecked) var _moreBlockers: UInt32 = 0
+    @exclusivity(unchecked) var _causes: [WireCause] = []
+    @exclusivity(unchecked) var _history: [WireHistoryEntry] = []
+    @exclusivity(unchecked) var _inside: [WireWaitingOperations] = []
+    @exclusivity(unchecked) var _moreInside: UInt32 = 0
+    @exclusivity(unchecked) var _insidePartial: Bool = false
+    @exclusivity(unchecked) var _view: WireSubmissionView? = nil
+    @exclusivity(unchecked) var _at: Int64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -15746,30 +15746,30 @@ nonisolated extension WireBlocker: SwiftProtobuf.Message, SwiftProtobuf._Message
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}remedy\0\u{1}operation\0\u{1}state\0\u{1}worker\0\u{1}since\0\u{1}until\0\u{1}ahead\0\u{1}limit\0\u{1}taken\0\u{1}lock\0\u{1}condition\0\u{1}stage\0\u{1}verdict\0\u{3}unique_id\0\u{1}attempt\0\u{1}attempts\0\u{1}failure\0\u{1}missing\0\u{1}absent\0\u{1}takers\0\u{3}taker_count\0\u{1}open\0")
 
   fileprivate class _StorageClass {
-    var _kind: String = String()
-    var _text: String = String()
-    var _remedy: String = String()
-    var _operation: String = String()
-    var _state: String = String()
-    var _worker: String = String()
-    var _since: Int64 = 0
-    var _until: Int64 = 0
-    var _ahead: UInt32? = nil
-    var _limit: UInt32 = 0
-    var _taken: UInt32 = 0
-    var _lock: WireLockView? = nil
-    var _condition: String = String()
-    var _stage: String = String()
-    var _verdict: WireConditionView? = nil
-    var _uniqueID: String = String()
-    var _attempt: UInt32 = 0
-    var _attempts: UInt32 = 0
-    var _failure: WireOperationFailure? = nil
-    var _missing: String = String()
-    var _absent: [String] = []
-    var _takers: [WireSlotTaker] = []
-    var _takerCount: UInt32 = 0
-    var _open: UInt32 = 0
+    @exclusivity(unchecked) var _kind: String = String()
+    @exclusivity(unchecked) var _text: String = String()
+    @exclusivity(unchecked) var _remedy: String = String()
+    @exclusivity(unchecked) var _operation: String = String()
+    @exclusivity(unchecked) var _state: String = String()
+    @exclusivity(unchecked) var _worker: String = String()
+    @exclusivity(unchecked) var _since: Int64 = 0
+    @exclusivity(unchecked) var _until: Int64 = 0
+    @exclusivity(unchecked) var _ahead: UInt32? = nil
+    @exclusivity(unchecked) var _limit: UInt32 = 0
+    @exclusivity(unchecked) var _taken: UInt32 = 0
+    @exclusivity(unchecked) var _lock: WireLockView? = nil
+    @exclusivity(unchecked) var _condition: String = String()
+    @exclusivity(unchecked) var _stage: String = String()
+    @exclusivity(unchecked) var _verdict: WireConditionView? = nil
+    @exclusivity(unchecked) var _uniqueID: String = String()
+    @exclusivity(unchecked) var _attempt: UInt32 = 0
+    @exclusivity(unchecked) var _attempts: UInt32 = 0
+    @exclusivity(unchecked) var _failure: WireOperationFailure? = nil
+    @exclusivity(unchecked) var _missing: String = String()
+    @exclusivity(unchecked) var _absent: [String] = []
+    @exclusivity(unchecked) var _takers: [WireSlotTaker] = []
+    @exclusivity(unchecked) var _takerCount: UInt32 = 0
+    @exclusivity(unchecked) var _open: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -16022,12 +16022,12 @@ nonisolated extension WireCause: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}link\0\u{1}text\0\u{1}at\0\u{1}failure\0\u{1}condition\0")
 
   fileprivate class _StorageClass {
-    var _operation: String = String()
-    var _link: String = String()
-    var _text: String = String()
-    var _at: Int64 = 0
-    var _failure: WireOperationFailure? = nil
-    var _condition: WireConditionView? = nil
+    @exclusivity(unchecked) var _operation: String = String()
+    @exclusivity(unchecked) var _link: String = String()
+    @exclusivity(unchecked) var _text: String = String()
+    @exclusivity(unchecked) var _at: Int64 = 0
+    @exclusivity(unchecked) var _failure: WireOperationFailure? = nil
+    @exclusivity(unchecked) var _condition: WireConditionView? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
