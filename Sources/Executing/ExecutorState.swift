@@ -31,8 +31,8 @@ package struct ExecutorState: Sendable {
     package internal(set) var units: [UnitKey: HeldUnit] = [:]
     /// What begins when these have succeeded.
     var links: [UnitKey: UnitKey] = [:]
-    /// Ready to start, first come first; those that are not held any more are skipped.
-    private var queue: Deque<UnitKey> = []
+    /// Ready to start; those that are not held any more are skipped.
+    var queue = StartOrder()
     private var running: Set<UnitKey> = []
     /// Questions about ends, which need no slot: operations may have them all that wait for these very ends.
     private var conclusions: Deque<UnitKey> = []
@@ -45,9 +45,9 @@ package struct ExecutorState: Sendable {
     /// How many queued units may stand in the shell's line; 0: it has none.
     private let lineMax: Int
     /// Queued units that the shell may start by itself when another one ends. What it has started is told by `begun`.
-    package private(set) var lined: Set<UnitKey> = []
+    package internal(set) var lined: Set<UnitKey> = []
     /// So many at the head of `queue` have been looked at for the line.
-    private var lineCount = 0
+    var lineCount = 0
 
     package init(slots: Int, lineMax: Int = 0) {
         self.slots = slots
@@ -212,25 +212,6 @@ package struct ExecutorState: Sendable {
         return actions + advance(now: now, at: at)
     }
 
-    // MARK: The line
-
-    /// A unit of the line has the slot of one that has ended, whose `ended` follows.
-    package mutating func begun(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
-        guard lined.remove(key) != nil, case .queued(let assignment)? = units[key]?.phase else { return [] }
-        return [begin(key, assignment, now: now, at: at)]
-    }
-
-    /// The line is empty: of those that stood in it the shell starts none any more, those not in `waiting` it has started.
-    ///
-    /// Comes before whatever asks which units have begun; what follows fills the line again.
-    package mutating func tookBackLine(waiting: Set<UnitKey>, now: Int64, at: Int64) -> [ExecutorAction] {
-        var actions: [ExecutorAction] = []
-        for key in lined where !waiting.contains(key) { actions += begun(key, now: now, at: at) }
-        lined.removeAll(keepingCapacity: true)
-        lineCount = 0
-        return actions
-    }
-
     // MARK: Bodies
 
     /// The body of a unit has ended: its slot is free, or has been taken by one that has `begun`.
@@ -349,14 +330,14 @@ extension ExecutorState {
     mutating func enqueue(_ key: UnitKey, _ assignment: WireAssignment) {
         units[key] = HeldUnit(phase: .queued(assignment))
         if assignment.kind == .conclude { return conclusions.append(key) }
-        if !outrun.contains(key.unit) { queue.append(key) }
+        if !outrun.contains(key.unit) { queue.add(key, of: assignment.submission, behind: lineCount) }
     }
 
     /// The attempt that was not wanted has ended: the one that came meanwhile takes its turn.
     private mutating func letNextAttempt(of unit: UInt64) {
         outrun.remove(unit)
         for (key, held) in units where key.unit == unit {
-            if case .queued = held.phase { queue.append(key) }
+            if case .queued(let assignment) = held.phase { queue.add(key, of: assignment.submission, behind: lineCount) }
         }
     }
 
@@ -386,7 +367,7 @@ extension ExecutorState {
     }
 
     /// - Returns: what is to be told of it.
-    private mutating func begin(_ key: UnitKey, _ assignment: WireAssignment, now: Int64, at: Int64) -> ExecutorAction {
+    mutating func begin(_ key: UnitKey, _ assignment: WireAssignment, now: Int64, at: Int64) -> ExecutorAction {
         let timeout = Int64(assignment.timeoutMilliseconds)
         let body = HeldUnit.Running(
             startedAt: at, timeoutMilliseconds: timeout, graceMilliseconds: Int64(assignment.graceMilliseconds),
@@ -404,23 +385,8 @@ extension ExecutorState {
         return (key, assignment)
     }
 
-    /// The first that may stand in the line and does not. None stands in it behind one that may not: that one would be overtaken.
-    private mutating func nextForLine() -> (UnitKey, WireAssignment)? {
-        skipBegun()
-        while lineCount < queue.count {
-            let key = queue[lineCount]
-            if case .queued(let assignment)? = units[key]?.phase, !lined.contains(key) {
-                guard assignment.mayStandInLine else { return nil }
-                lineCount += 1
-                return (key, assignment)
-            }
-            lineCount += 1
-        }
-        return nil
-    }
-
     /// Leaves those behind that do not wait any more.
-    private mutating func skipBegun() {
+    mutating func skipBegun() {
         while let key = queue.first {
             if case .queued? = units[key]?.phase { return }
             removeHead()
@@ -590,8 +556,5 @@ extension ExecutorState {
 
 extension WireAssignment {
     /// It has to end before the lock lease is over.
-    fileprivate var isFenced: Bool { atMostOnce || !fences.isEmpty }
-
-    /// It may begin before the executor's loop knows.
-    fileprivate var mayStandInLine: Bool { kind == .execute && !isFenced && !hasLargeInputs && !hasStream && !hasLink }
+    var isFenced: Bool { atMostOnce || !fences.isEmpty }
 }

@@ -10,9 +10,9 @@ extension Scheduler {
         repeat {
             hasEndedSome = assignSuspects(&outputs)
             assignConclusions(&outputs)
-            if ready.count + conditioned.count > 0, assign(&outputs, ahead: false, upTo: { $0.slots }) { hasEndedSome = true }
+            if ready.count + conditioned.count > 0, assign(&outputs, ahead: false) { hasEndedSome = true }
         } while reviewDemands() || hasEndedSome
-        if ready.count > 0, assign(&outputs, ahead: true, upTo: { $0.slots + $0.prefetch }) { _ = assignSuspects(&outputs) }
+        if ready.count > 0, assign(&outputs, ahead: true) { _ = assignSuspects(&outputs) }
         assignConclusions(&outputs)
         recallForIdle()
     }
@@ -38,18 +38,18 @@ extension Scheduler {
     }
 
     /// - Returns: whether a unit was taken out that was not handed out.
-    private mutating func assign(_ outputs: inout Outputs, ahead: Bool, upTo limit: (WorkerTable.Session) -> Int) -> Bool {
+    private mutating func assign(_ outputs: inout Outputs, ahead: Bool) -> Bool {
+        let prefetch = ahead ? workers.prefetchShare : 0
         var hasEndedSome = false
         var candidates = workers.sessions.indices.filter { index in
             workers.sessions[index].reservedFor == nil && canTake(index) && !(ahead && isWanted(index))
-                && workers.sessions[index].units.count < limit(workers.sessions[index])
+                && workers.sessions[index].hasRoom(prefetch: prefetch)
         }
         // Those with the least to do come first.
         candidates.sort { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
         while !candidates.isEmpty, ready.count + (ahead ? 0 : conditioned.count) > 0 {
             candidates.removeAll { index in
-                guard workers.sessions[index].units.count < limit(workers.sessions[index]), let unit = popReady(for: index, ahead: ahead)
-                else {
+                guard workers.sessions[index].hasRoom(prefetch: prefetch), let unit = popReady(for: index, ahead: ahead) else {
                     return true
                 }
                 if standsAlone(unit) {

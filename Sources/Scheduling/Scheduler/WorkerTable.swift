@@ -101,11 +101,13 @@ struct WorkerTable {
             meanDuration = meanDuration.map { $0 + (sample - $0) / 8 } ?? sample
         }
 
-        /// How many units may wait at the executor beyond its slots: what it does in `prefetchMilliseconds`, so that
-        /// short operations hide the way to it and long ones are not tied to it.
-        var prefetch: Int { min(slots * prefetchPerSlot, Self.prefetchMax) }
+        /// - Parameter prefetch: how many may wait there at most; 0: none, only slots are given.
+        func hasRoom(prefetch: Int) -> Bool {
+            units.count < slots || (prefetch > 0 && units.count < slots + min(slots * prefetchPerSlot, prefetch))
+        }
 
-        /// Of those that follow one another, too.
+        /// How many units may follow one another at the executor beyond its slots, for each of them: what it does in `prefetchMilliseconds`, so that
+        /// short operations hide the way to it and long ones are not tied to it.
         var prefetchPerSlot: Int {
             guard let meanDuration else { return 0 }
             return Int(min(Self.prefetchPerSlotMax, Self.prefetchMilliseconds * 16 / max(meanDuration, 16)))
@@ -113,8 +115,6 @@ struct WorkerTable {
 
         private static let prefetchMilliseconds: Int64 = 100
         private static let prefetchPerSlotMax: Int64 = 64
-        /// What an executor holds must fit its hello.
-        private static let prefetchMax = 4_096
     }
 
     /// A supervisor's host, by number: what all its executors share.
@@ -130,6 +130,14 @@ struct WorkerTable {
     var byPeer: [PeerID: WorkerNumber] = [:]
     /// Those whose lease was over, as long as their connection has not gone: something may still come on it.
     private(set) var silentByPeer: [PeerID: WorkerNumber] = [:]
+
+    /// How many units at most wait at an executor beyond its slots.
+    ///
+    /// All executors share `prefetchMax`: what they end in a few milliseconds comes at once, and what follows one of these ends waits
+    /// for all of them.
+    var prefetchShare: Int { max(1, Self.prefetchMax / max(1, byPeer.count)) }
+
+    private static let prefetchMax = 256
 
     mutating func append(hosts count: Int) {
         sessions.append(Session())

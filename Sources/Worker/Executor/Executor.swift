@@ -292,7 +292,9 @@ final class Executor: @unchecked Sendable {
 
     private func handle(_ message: WireCoordinatorMessage, _ attachment: Buffer?) {
         switch message.body {
-        case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
+        case .dispatch(let dispatch)?:
+            if state.withLock({ $0.goAheadOfLine(dispatch.assignments) }) { takeBackLine() }
+            step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
         case .stop(let stop)?:
             for unit in stop.units where unit.reason != .recalled {
                 if let end = products.release(UnitKey(unit)) { admit(end) }

@@ -3,7 +3,7 @@ import Foundation
 import Settings
 import Wire
 
-/// A coordinator with its journal on disk, and a worker host with one executor: processes of their own, over TCP.
+/// A coordinator with its journal on disk, and a worker host: processes of their own, over TCP.
 struct BenchCluster: Sendable {
     /// How its processes are started.
     struct Options: Sendable {
@@ -25,7 +25,7 @@ struct BenchCluster: Sendable {
     private(set) var meter: ProcessMeter
 
     /// Starts them, and returns when operations can run.
-    static func start(slots: Int, _ options: Options) async throws -> BenchCluster {
+    static func start(processes: Int, slots: Int, _ options: Options) async throws -> BenchCluster {
         let directory = try PrivateDirectory(in: options.data)
         let (coordinator, endpoint): (ChildProcess, Endpoint)
         do {
@@ -38,7 +38,7 @@ struct BenchCluster: Sendable {
         let worker = ChildProcess(
             name: "worker",
             arguments: [
-                "worker", "--connect", endpoint.description, "--processes", "1", "--slots", "\(slots)", "--lifeline", "--shell", "on",
+                "worker", "--connect", endpoint.description, "--processes", "\(processes)", "--slots", "\(slots)", "--lifeline", "--shell", "on",
                 "--grace", "0s", "--log-level", options.logLevel,
             ] + keyArguments(directory, options) + Settings.arguments, environment: environment(directory), onMessage: options.onMessage)
         do {

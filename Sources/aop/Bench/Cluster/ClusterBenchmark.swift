@@ -18,7 +18,7 @@ struct ClusterMeasurement: Sendable {
     var cpuMicroseconds: [ProcessMeter.Role: Double]
     var peakBytes: [ProcessMeter.Role: Int]
     var writtenBytes: Int
-    /// Of submissions of one operation, where the workload has such.
+    /// Of small submissions one after another, where the workload has such.
     var latency: Latency?
     /// How many times longer half of those submissions took beside the flood than alone.
     var slowdown: Double?
@@ -40,14 +40,12 @@ struct ClusterBenchmark: Sendable {
     let repeats: Int
     let options: BenchCluster.Options
 
-    /// Submissions of one operation that are measured before and beside a flood.
-    private static let probes = 100
     private static let warmUp = 200
 
     func run(_ workload: ClusterWorkload, count: Int) async throws -> ClusterMeasurement {
         var runs: [ClusterMeasurement] = []
         for _ in 0..<repeats {
-            var cluster = try await BenchCluster.start(slots: workload.slots, options)
+            var cluster = try await BenchCluster.start(processes: workload.processes, slots: workload.slots, options)
             let run: ClusterMeasurement
             do {
                 run = try await Self.measure(workload, count, on: &cluster)
@@ -67,9 +65,10 @@ struct ClusterBenchmark: Sendable {
         let connection = cluster.connection
         if workload == .payload { try ClusterWorkload.writeValues(count: count, in: cluster.path) }
         let graph = try workload.graph(count: count, directory: cluster.path)
-        let one = try ClusterWorkload.single()
+        let probe = workload.probe
+        let probeGraph = try probe?.graph() ?? graph
         _ = try await untilDone(ClusterWorkload.flood.graph(count: warmUp), warmUp, connection)
-        let alone = workload == .fairness ? try await latencies(one, probes, connection) : []
+        let alone = if let probe { try await latencies(probeGraph, probe.operations, probe.count, connection) } else { [Duration]() }
         let before = cluster.meter.read()
         let clock = ContinuousClock()
         let begin = clock.now
@@ -78,12 +77,12 @@ struct ClusterBenchmark: Sendable {
         var scale: ScaleRun.Figures?
         switch workload {
         case .latency:
-            samples = try await latencies(one, count, connection)
-        case .fairness:
+            samples = try await latencies(graph, 1, count, connection)
+        case .fairness, .wideFairness:
             async let flood = untilDone(graph, count, connection)
             // Where all of it is known to the coordinator it is in the way.
             while try await connection.list(limit: 1).first?.name != graph.name { try await Task.sleep(for: .milliseconds(1)) }
-            samples = try await latencies(one, probes, connection)
+            if let probe { samples = try await latencies(probeGraph, probe.operations, probe.count, connection) }
             id = try await flood
         case .scale:
             (scale, id) = try await ScaleRun(graph: graph, operations: workload.operations(count: count)).measure(on: &cluster)
@@ -97,7 +96,7 @@ struct ClusterBenchmark: Sendable {
         if workload == .contention, let id { wait = try await worstToMeanWait(of: id, connection) }
         return ClusterMeasurement(
             workload: workload, count: count, repeats: 1,
-            operations: workload.operations(count: count) + (workload == .fairness ? probes : 0), seconds: seconds,
+            operations: workload.operations(count: count) + (probe.map { $0.count * $0.operations } ?? 0), seconds: seconds,
             cpuMicroseconds: after.cpuMicroseconds.merging(before.cpuMicroseconds) { $0 - $1 }, peakBytes: after.peakBytes,
             writtenBytes: after.writtenBytes - before.writtenBytes,
             latency: p50.flatMap { p50 in samples.percentile(99).map { .init(p50Milliseconds: p50, p99Milliseconds: $0) } },
@@ -124,10 +123,12 @@ struct ClusterBenchmark: Sendable {
             "of \(count) operations of the workload `\(submission.name)` \(submission.counts.succeeded) succeeded: nothing was measured")
     }
 
-    private static func latencies(_ graph: WireGraph, _ count: Int, _ connection: ClusterConnection) async throws -> [Duration] {
+    private static func latencies(
+        _ graph: WireGraph, _ operations: Int, _ count: Int, _ connection: ClusterConnection
+    ) async throws -> [Duration] {
         let clock = ContinuousClock()
         var samples: [Duration] = []
-        for _ in 0..<count { samples.append(try await clock.measure { try await untilDone(graph, 1, connection) }) }
+        for _ in 0..<count { samples.append(try await clock.measure { try await untilDone(graph, operations, connection) }) }
         return samples
     }
 

@@ -51,7 +51,7 @@ struct ClusterReport {
             let name = "\(measurement.workload.id) of \(BenchReport.grouped(measurement.count))"
             if let slowdown = measurement.slowdown {
                 notes.append(
-                    "\(name): beside the flood a submission of one operation takes \(BenchReport.number(slowdown)) times as long as alone")
+                    "\(name): beside the flood a submission of \(measurement.workload.probe?.operations ?? 1) operations takes \(BenchReport.number(slowdown)) times as long as alone")
             }
             if let ratio = measurement.worstToMeanWait {
                 notes.append("\(name): the longest wait is \(BenchReport.number(ratio)) times the mean one")
@@ -117,7 +117,7 @@ extension ClusterMeasurement {
         switch workload {
         case .commands: floor.spawnMicroseconds
         case .payload: Double(ClusterWorkload.payloadBytes) / floor.sequentialMegabytesPerSecond / 2
-        case .flood, .chain, .recomputableChain, .fan, .latency, .contention, .scale, .fairness:
+        case .flood, .chain, .recomputableChain, .fan, .latency, .contention, .scale, .fairness, .wideFairness:
             floor.roundTripMicroseconds + floor.syncedWriteMicroseconds
         }
     }

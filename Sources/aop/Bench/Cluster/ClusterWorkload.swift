@@ -26,6 +26,8 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
     case scale = "W8"
     /// Submissions of one operation, one after another, while a flood runs.
     case fairness = "W9"
+    /// Short chains, one after another, while a flood runs on far more slots than the machine has processors.
+    case wideFairness = "W9w"
 
     /// The workload with this id, in upper or lower case.
     init?(id: String) {
@@ -48,6 +50,7 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         case .contention: "contention"
         case .scale: "scale"
         case .fairness: "fairness"
+        case .wideFairness: "fairness of 64 slots"
         }
     }
 
@@ -59,6 +62,7 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         case .contention: 10_000
         case .scale: 100_000
         case .fairness: 50_000
+        case .wideFairness: 100_000
         }
     }
 
@@ -69,19 +73,49 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         case .fan, .latency, .payload, .commands, .contention: [standardSize]
         case .scale: [100_000, 1_000_000]
         case .fairness: [50_000, 100_000]
+        case .wideFairness: [standardSize]
         }
     }
 
     /// How many keys ``contention`` has.
     static let keys = 10
 
-    /// The slots of the worker; of ``contention`` more than the machine has processors, so that keys are what is waited for.
-    var slots: Int { self == .contention ? 8 : 2 }
+    /// The executors of the worker.
+    var processes: Int { self == .wideFairness ? 4 : 1 }
+
+    /// The slots of each executor; of ``contention`` more than the machine has processors, so that keys are what is waited for.
+    var slots: Int {
+        switch self {
+        case .contention: 8
+        case .wideFairness: 16
+        case .flood, .chain, .recomputableChain, .fan, .latency, .payload, .commands, .scale, .fairness: 2
+        }
+    }
+
+    /// What is submitted over and over before and beside a flood; nil: nothing is.
+    var probe: Probe? {
+        switch self {
+        case .fairness: Probe(count: 100, operations: 1)
+        case .wideFairness: Probe(count: 20, operations: 10)
+        case .flood, .chain, .recomputableChain, .fan, .latency, .payload, .commands, .contention, .scale: nil
+        }
+    }
+
+    /// Submissions of a few operations one after another.
+    struct Probe {
+        let count: Int
+        let operations: Int
+
+        func graph() throws -> WireGraph {
+            let nodes = repeatElement("{\"op\": \"noop\"}", count: operations).joined(separator: ",")
+            return try GraphFileLoader.load(text: "{\"name\": \"probe\", \"ordered\": [\(nodes)]}", file: "probe").graph
+        }
+    }
 
     /// Bytes of each value of ``payload``: more than travels within messages.
     static let payloadBytes = 100 << 10
 
-    /// What is submitted, with `count` operations: of ``latency`` over and over, of ``fairness`` beside that; of ``payload`` so many values, of
+    /// What is submitted, with `count` operations: of ``latency`` over and over, of ``fairness`` and ``wideFairness`` beside others; of ``payload`` so many values, of
     /// ``scale`` so many units, the groups among them.
     ///
     /// - Parameter directory: where the values of ``payload`` come from, see ``writeValues(count:in:)``.
@@ -99,11 +133,6 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         }
     }
 
-    /// A graph of one operation.
-    static func single() throws -> WireGraph {
-        try GraphFileLoader.load(text: "{\"name\": \"one\", \"group\": [{\"op\": \"noop\"}]}", file: "one").graph
-    }
-
     private func root(_ count: Int, _ directory: String) throws -> String {
         func group(of nodes: some Sequence<String>, kind: String = "group") -> String {
             "\"\(kind)\": [\(nodes.joined(separator: ",\n"))]"
@@ -111,7 +140,7 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         let range = 0..<count
         let value = "\"exec\": [\"/bin/echo\", \"1\"]"
         switch self {
-        case .flood, .fairness:
+        case .flood, .fairness, .wideFairness:
             return group(of: range.lazy.map { _ in "{\"op\": \"noop\"}" })
         case .chain, .recomputableChain:
             return group(
@@ -155,7 +184,7 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         case .fan: count + 2
         case .payload: 2 * count
         case .scale: max(1, count - Self.groups(count) - 1)
-        case .flood, .chain, .recomputableChain, .latency, .commands, .contention, .fairness: count
+        case .flood, .chain, .recomputableChain, .latency, .commands, .contention, .fairness, .wideFairness: count
         }
     }
 
