@@ -62,7 +62,7 @@ final class SubmissionSession: Sendable {
         let task = Task {
             if let problem { await fail(problem) } else { await run(when: ready) }
             mirrors.discardProducts()
-            end.settle(.success(state.withLock { $0.told }))
+            end.settle(.success(self.state.withLock { $0.told }))
             ended(self)
         }
         let isClosing = state.withLock { state in
