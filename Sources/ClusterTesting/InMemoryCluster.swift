@@ -19,7 +19,7 @@ import Foundation
 ///
 /// Code that only the submitting process has (closures, types that are no `ClusterOperation`) runs there, as on any cluster, and
 /// lives through crashes of the coordinator; time waits for it as for bodies. Set `queue.requireRemote` to have it refused.
-/// Partial results, streams between operations, `events` of a submission, its `pause()` and `resume()` work as on any cluster.
+/// Partial results, streams between operations, `events` of a submission, its `cancel()`, `pause()` and `resume()` work as on any cluster.
 ///
 /// A body that waits for the next element of a stream lets time go on, as one that waits through ``clock``. Progress is not told.
 ///
@@ -93,10 +93,10 @@ public final class InMemoryCluster: Sendable {
     /// Runs an operation, with its delivery net and everything in it, and waits for its end.
     ///
     /// Its types of operations are registered if they are not.
-    /// - Throws: `ClusterError` with everything that is wrong with the graph.
+    /// - Throws: `ClusterError` with everything that is wrong with the graph; `CancellationError`: the work goes on then.
     public func run(_ operation: AOperation, key: String? = nil) async throws -> SubmissionOutcome {
         for type in MemoryTypes.all(in: operation) { try await hub.register(type, make: nil) }
-        return await (try await queue.submit(operation, key: key)).outcome()
+        return try await queue.submit(operation, key: key).outcome()
     }
 
     /// How often a body of the operation at this path has begun; paths are those of the graph, such as `parts/parse-2`.

@@ -124,7 +124,7 @@ import Wire
         let submission = try await cluster.queue.submit(deaf)
         for await _ in deaf.began.stream {}
         deaf.cancel()
-        let outcome = await submission.outcome()
+        let outcome = try await submission.outcome()
         #expect(log.told(deaf) == ["body ended", "cancelled", "finished"])
         #expect(!outcome.isSuccess && state(deaf) == .cancelled)
         #expect(cluster.clock.now.elapsed >= .seconds(5))
@@ -151,7 +151,7 @@ import Wire
             case 1: group.cancel()
             default: cluster.queue.cancelAllOperations()
             }
-            _ = await submission.outcome()
+            _ = try await submission.outcome()
             let states = try await states(of: submission, cluster)
             let told = [state(a), state(b), state(put), state(hosted), state(group)]
             let had = ["Nap", "Nap-2", "Put", "hosted", ""].map { states[$0] }
@@ -175,7 +175,7 @@ import Wire
         group.addCondition(Cancels())
         [nap].deliver(to: after)
         let submission = try await cluster.queue.submit(GroupOperation(nap, group, after))
-        _ = await submission.outcome()
+        _ = try await submission.outcome()
         #expect(nap.outcome?.isCancelled == true && group.outcome?.isCancelled == true && inside.outcome?.isCancelled == true)
         #expect(after.publishedErrors.first?.publishedError is AOperationError.IsCancelled)
         #expect(cluster.attempts(of: "Nap") == 0 && cluster.attempts(of: "group/Nap") == 0)
@@ -191,7 +191,7 @@ import Wire
         nap.addCondition(IgnoredCondition(Refuses()))
         let submission = try await cluster.queue.submit(nap)
         nap.cancel()
-        _ = await submission.outcome()
+        _ = try await submission.outcome()
         #expect(nap.outcome?.isCancelled == true && log.told(nap) == ["cancelled", "finished"])
         #expect(try await states(of: submission, cluster)["Nap"] == .cancelled)
         await cluster.queue.close()
@@ -205,7 +205,7 @@ import Wire
         hosted.didStart { hosted.cancel() }
         [receiver].deliver(to: after)
         let submission = try await cluster.queue.submit(GroupOperation(hosted, receiver, after))
-        _ = await submission.outcome()
+        _ = try await submission.outcome()
         #expect(hosted.outcome?.isCancelled == true)
         #expect(after.publishedErrors.first?.publishedError is AOperationError.IsCancelled, "\(after.publishedErrors)")
         #expect(cluster.clock.now.elapsed < .seconds(3_600))

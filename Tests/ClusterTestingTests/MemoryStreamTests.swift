@@ -169,7 +169,7 @@ final class Prints: ResultableOperation<Void>, HostedOperation, ClusterOperation
     @Test func whatIsPrinted_isKept() async throws {
         let cluster = try await cluster()
         let submission = try await cluster.queue.submit(try await registered(Prints(), cluster))
-        #expect(await submission.outcome().isSuccess)
+        #expect(try await submission.outcome().isSuccess)
         let page = try await cluster.queue.connection.readOutput(submission.id)
         #expect(page.records.map { String(decoding: $0.bytes, as: UTF8.self) } == ["hello"])
     }

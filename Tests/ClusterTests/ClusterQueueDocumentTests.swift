@@ -43,7 +43,7 @@ import Testing
 
             let submission = try await cluster.submit(nightly, key: "nightly-2031-05-01")
             for try await event in submission.events { print(event) }
-            let outcome = await submission.outcome()
+            let outcome = try await submission.outcome()
             print(outcome.isSuccess, outcome[count]?.value ?? 0)
 
             await cluster.close()

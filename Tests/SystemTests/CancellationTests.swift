@@ -33,7 +33,7 @@ extension SystemTests {
                     pair.emit.didStart { index % 2 == 0 ? other.emit.cancel() : other.join.cancel() }
                 }
                 let submission = try await cluster.submit(GroupOperation(pairs.flatMap { [$0.emit, $0.join] as [AOperation] }))
-                _ = await submission.outcome()
+                _ = try await submission.outcome()
                 let shown = try await shown(submission.id, harness)
                 for (index, pair) in pairs.enumerated() {
                     #expect(shown["emit\(index)"] == state(pair.emit) && shown["join\(index)"] == state(pair.join))
@@ -62,12 +62,63 @@ extension SystemTests {
                 for operation in [ends, waits] { operation.cancel() }
                 #expect(ends.isCancelled && ends.outcome == nil && waits.isCancelled && waits.outcome == nil)
                 _ = try await harness.startCoordinator()
-                _ = await submission.outcome()
+                _ = try await submission.outcome()
                 let shown = try await shown(submission.id, harness)
                 #expect(waits.outcome?.isCancelled == true)
                 #expect([ends, waits, join].map(state) == ["ends", "waits", "join"].map { shown[$0] ?? "" }, "\(shown)")
                 #expect(
                     (join.outcome?.value == "ends") == (ends.outcome?.isSuccess == true) && ends.isCancelled == ends.outcome?.isCancelled)
+                await cluster.close()
+            }
+        }
+
+        @Test func waiterThatIsCancelled_waitsNoLonger_alsoWhileTheCoordinatorIsAway_andTheWorkGoesOn() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator()
+                _ = harness.startTrialWorker()
+                _ = try await harness.waitForExecutors(1)
+                let cluster = try await harness.connect()
+                let (log, go) = ("\(harness.directory)/log", "\(harness.directory)/go")
+                let (emit, later) = (Emit("a", log: log, until: go), Emit("later", log: log))
+                let submission = try await cluster.submit(emit, key: "one")
+                let found = try await cluster.connection.submission(key: "one")
+                try await eventually("it runs") { harness.lines(of: "log") == ["+a"] }
+                try await coordinator.send(SIGKILL)
+                _ = try await coordinator.finish()
+                let waiters: [Task<Void, any Error>] = [
+                    Task { _ = try await submission.outcome() }, Task { _ = try await found.outcome() },
+                    Task { for try await _ in submission.events {} }, Task { for try await _ in found.events {} },
+                    Task { _ = try await cluster.submit(later) },
+                ]
+                try await eventually("it is in the queue") { cluster.operations.contains(later) }
+                for waiter in waiters {
+                    waiter.cancel()
+                    await #expect(throws: CancellationError.self) { try await waiter.value }
+                }
+                _ = try await harness.startCoordinator()
+                _ = try harness.write("go", "")
+                #expect(try await submission.outcome()[emit]?.value == "a")
+                #expect(try await found.outcome().state == .succeeded)
+                try await eventually("the other one has run, too") { harness.lines(of: "log").contains("-later") }
+                await cluster.close()
+            }
+        }
+
+        @Test func cancelOfASubmission_throughItsProgramOrAnother_endsWhatRuns_andAWaiterIsToldOfACancellation() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let (log, never) = ("\(harness.directory)/log", "\(harness.directory)/never")
+                for (count, isFound) in [(1, false), (2, true)] {
+                    let emit = Emit("a", log: log, until: never)
+                    let submission = try await cluster.submit(emit)
+                    let found = try await cluster.connection.submission(submission.id)
+                    try await eventually("it runs") { harness.lines(of: "log").count { $0 == "+a" } == count }
+                    let hadNotEnded = try await (isFound ? found.cancel(reason: "enough") : submission.cancel(reason: "enough"))
+                    #expect(hadNotEnded)
+                    let states = [try await submission.outcome().state, try await found.outcome().state]
+                    #expect(states == [.cancelled, .cancelled] && emit.outcome?.isCancelled == true)
+                    #expect(try await shown(submission.id, harness).values.contains("cancelled"))
+                }
                 await cluster.close()
             }
         }
@@ -145,8 +196,8 @@ extension SystemTests {
                 #expect(deaf.isCancelled && deaf.outcome == nil)
                 try await eventually("the next one begins") { harness.lines(of: "log").contains("+next") }
                 #expect(kill(executor, 0) == -1 && errno == ESRCH, "the body of the first one could still run")
-                #expect(await second.outcome().isSuccess)
-                _ = await first.outcome()
+                #expect(try await second.outcome().isSuccess)
+                _ = try await first.outcome()
                 #expect(deaf.outcome?.isCancelled == true)
                 #expect(!harness.lines(of: "log").contains("-deaf"))
                 await cluster.close()

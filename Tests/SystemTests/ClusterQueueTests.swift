@@ -264,11 +264,11 @@ extension SystemTests {
                 let (log, never) = ("\(harness.directory)/log", "\(harness.directory)/never")
                 let first = Emit("a", log: log)
                 let submission = try await cluster.submit(first, key: "one")
-                #expect(await submission.outcome()[first]?.value == "a")
+                #expect(try await submission.outcome()[first]?.value == "a")
                 let second = Emit("a", log: log)
                 let again = try await cluster.submit(second, key: "one")
                 #expect(again.isExisting && again.id == submission.id)
-                #expect(await again.outcome().isSuccess)
+                #expect(try await again.outcome().isSuccess)
                 #expect(second.outcome?.value == "a")
                 #expect(harness.lines(of: "log") == ["+a", "-a"])
                 let endless = Emit("b", log: log, until: never)
@@ -276,8 +276,8 @@ extension SystemTests {
                 let third = try await cluster.submit(group)
                 try await eventually("it runs") { harness.lines(of: "log").count == 3 }
                 #expect(try await harness.aop("cancel", third.id).status == 0)
-                let outcome = await third.outcome()
-                #expect(!outcome.isSuccess)
+                let outcome = try await third.outcome()
+                #expect(outcome.state == .cancelled && !outcome.isSuccess)
                 #expect(endless.outcome?.isCancelled == true && endless.isCancelled)
                 #expect(group.outcome?.isCancelled == true)
                 await cluster.close()
@@ -306,7 +306,7 @@ extension SystemTests {
                 async let outcome = found.outcome()
                 _ = try harness.write("go", "")
                 let ended = try await outcome
-                #expect(!ended.isSuccess)
+                #expect(ended.state == .failed && ended.failures.map(\.path) == ["Emit"])
                 #expect(ended.errors.map { $0.publishedError as? TrialError } == [TrialError(text: "bad")])
                 #expect(try await found.value(of: "big-one", as: String.self).utf8.count == 300_000)
                 await #expect(throws: ClusterCodingError.self) { try await found.value(of: "big-one", as: Int.self) }
@@ -359,21 +359,23 @@ extension SystemTests {
             var succeeded: Int { state.withLock { $0.succeeded } }
             var result: (succeeded: Int, mistakes: [String], views: Int) { state.withLock { ($0.succeeded, $0.mistakes, $0.views) } }
 
-            func take(_ event: FollowEvent) {
+            func take(_ event: SubmissionEvent) {
                 state.withLock { state in
                     switch event {
                     case .interrupted: break
-                    case .view(let view):
+                    case .status(let status):
                         state.views += 1
-                        if view.counts.succeeded < state.succeeded { state.mistakes.append("what had succeeded has not, after a restart") }
-                        state.succeeded = Int(view.counts.succeeded)
-                    case .events(let events, let view):
-                        for event in events where event.state == .succeeded && !event.group {
+                        if status.counts.succeeded < state.succeeded {
+                            state.mistakes.append("what had succeeded has not, after a restart")
+                        }
+                        state.succeeded = status.counts.succeeded
+                    case .operations(let events, let status):
+                        for event in events where event.state == .succeeded {
                             state.succeeded += 1
                             if !state.ended.insert(event.path).inserted { state.mistakes.append("\(event.path) twice") }
                         }
-                        if view.counts.succeeded != state.succeeded {
-                            state.mistakes.append("\(view.counts.succeeded) have succeeded, \(state.succeeded) were told")
+                        if status.counts.succeeded != state.succeeded {
+                            state.mistakes.append("\(status.counts.succeeded) have succeeded, \(state.succeeded) were told")
                         }
                     }
                 }
@@ -387,7 +389,7 @@ extension SystemTests {
                 let slow = Emit("slow", until: never).timeout(.milliseconds(50))
                 let group = GroupOperation(Emit("x", until: never)).deadline(.milliseconds(50))
                 let submission = try await cluster.submit(GroupOperation(slow, group))
-                _ = await submission.outcome()
+                _ = try await submission.outcome()
                 #expect(slow.publishedErrors.first?.publishedError as? TimeoutObserver.Error == TimeoutObserver.Error(seconds: 0.05))
                 #expect(slow.publishedErrors.first?.publisher == "Emit")
                 let passed = group.publishedErrors.first?.publishedError as? AOperationError.DeadlinePassed

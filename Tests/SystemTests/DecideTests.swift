@@ -24,7 +24,7 @@ extension SystemTests {
                 let (remote, last) = (BuildOrSkip(.init(project: project, log: log)), Emit("last", log: log))
                 last.addDependency(remote)
                 let submission = try await cluster.submit(GroupOperation(remote, last))
-                let outcome = await submission.outcome()
+                let outcome = try await submission.outcome()
                 #expect(outcome.isSuccess, "\(outcome.errors)")
                 #expect(names(remote) == names(local))
                 #expect(remote.outcomes.map(\.isSuccess) == local.outcomes.map(\.isSuccess))
@@ -73,7 +73,7 @@ extension SystemTests {
                 let log = "\(harness.directory)/log"
                 let group = Mend(.init(log: log, steps: ["good", "bad one"]))
                 let submission = try await cluster.submit(GroupOperation(group))
-                #expect(!(await submission.outcome().isSuccess))
+                #expect(!(try await submission.outcome().isSuccess))
                 #expect(group.publishedErrors.map { $0.publishedError as? TrialError } == [TrialError(text: "bad one")])
                 let asked = harness.lines(of: "log").filter { $0.hasPrefix("?") }
                 #expect(asked == ["?bad one bad one Mend/Emit-2"])
@@ -90,7 +90,7 @@ extension SystemTests {
                 parameters.isWrongAfter = "a"
                 let group = Relay(parameters)
                 let submission = try await cluster.submit(GroupOperation(group))
-                #expect(!(await submission.outcome().isSuccess))
+                #expect(!(try await submission.outcome().isSuccess))
                 let text = group.publishedErrors.first?.localizedDescription ?? ""
                 #expect(text.contains("a decision of the group about `Relay/Emit` failed") && text.contains("Unregistered"), "\(text)")
                 #expect(group.operations.count == 1)
@@ -143,7 +143,7 @@ extension SystemTests {
                 let last = Emit("last", log: log)
                 last.addDependency(chooser)
                 let submission = try await cluster.submit(GroupOperation(chooser, last))
-                let outcome = await submission.outcome()
+                let outcome = try await submission.outcome()
                 #expect(outcome.isSuccess, "\(outcome.errors)")
                 #expect(chooser.operations.map { $0.name ?? "" } == ["first", "emit", "shout", "here"])
                 #expect(told.withLock { $0.sorted() } == ["emit", "first", "here", "shout"])
@@ -173,7 +173,7 @@ extension SystemTests {
                 for wrapper in [fine, bad, empty] { first.deliver(to: wrapper) }
                 fine.deliver(to: last)
                 let submission = try await cluster.submit(GroupOperation(first, fine, bad, empty, last))
-                _ = await submission.outcome()
+                _ = try await submission.outcome()
                 #expect(fine.outcome?.value == "<ONE>")
                 #expect(last.outcome?.value == "<ONE>")
                 #expect(bad.errors.map { $0.publishedError as? TrialError } == [TrialError(text: "<one>")])

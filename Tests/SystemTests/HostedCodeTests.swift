@@ -317,7 +317,7 @@ extension SystemTests {
                 mine.cancel()
                 #expect(mine.isCancelled)
                 #expect(try await harness.aop("cancel", "\(submission.id)/theirs").status == 0)
-                _ = await submission.outcome()
+                _ = try await submission.outcome()
                 #expect(mine.outcome?.isCancelled == true && theirs.outcome?.isCancelled == true)
                 #expect(late.publishedErrors.first?.publishedError is TimeoutObserver.Error, "\(late.publishedErrors)")
                 #expect(!mine.isRunning && !theirs.isRunning && !late.isRunning)

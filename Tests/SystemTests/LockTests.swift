@@ -119,7 +119,7 @@ extension SystemTests {
                 _ = try await coordinator.finish()
                 _ = try await harness.startCoordinator()
                 _ = try harness.write("go-two", "")
-                let outcome = await submission.outcome()
+                let outcome = try await submission.outcome()
                 #expect(!outcome.isSuccess && first.outcome?.isSuccess == true, "\(outcome.errors)")
                 let error = try #require(outcome.errors.first?.publishedError as? RemoteError)
                 #expect(outcome.errors.count == 1 && error.code == .lockCycle && error.message.contains("`k`"), "\(outcome.errors)")

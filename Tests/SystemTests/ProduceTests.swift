@@ -30,7 +30,7 @@ extension SystemTests {
                 last.addDependency(inner)
                 let root = GroupOperation(inner, last, lonely)
                 let submission = try await cluster.submit(root)
-                let outcome = await submission.outcome()
+                let outcome = try await submission.outcome()
                 #expect(outcome.isSuccess, "\(outcome.errors)")
                 #expect(inner.operations.count == 5)
                 #expect(inner.outcomes.map(\.isSuccess) == [true, true, true, true, true])
@@ -61,7 +61,7 @@ extension SystemTests {
                 }
                 let group = GroupOperation(sprout)
                 let submission = try await cluster.submit(group)
-                let outcome = await submission.outcome()
+                let outcome = try await submission.outcome()
                 #expect(!outcome.isSuccess)
                 #expect(group.publishedErrors.map { $0.publishedError as? TrialError } == [TrialError(text: "bad")])
                 let added = try #require(group.operations.last as? GroupOperation)
@@ -188,7 +188,7 @@ extension SystemTests {
                 maker.didProduce { product in told.withLock { $0.append(ObjectIdentifier(product)) } }
                 let group = GroupOperation(maker)
                 let submission = try await cluster.submit(group)
-                let outcome = await submission.outcome()
+                let outcome = try await submission.outcome()
                 #expect(outcome.isSuccess, "\(outcome.errors)")
                 try await eventually("the block's listener is told") { order.withLock { $0.count } == 3 }
                 #expect(order.withLock { $0.filter { $0 == "once" }.count } == 1)

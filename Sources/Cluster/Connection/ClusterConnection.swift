@@ -5,17 +5,18 @@ import Wire
 /// A client's connection to a coordinator.
 ///
 /// It survives restarts of the coordinator: requests that were not answered are asked again, follows go on, and
-/// nothing is lost or done twice. Every function may be cancelled; a cancelled request may still have been carried out.
+/// nothing is lost or done twice. Every function may be cancelled, and throws `CancellationError` then; a cancelled request may still
+/// have been carried out.
 ///
 /// ```swift
-/// let connection = try await ClusterConnection.connect(to: .standard, cookie: try Cookie.load())
-/// let submitted = try await connection.submit(graph)
-/// for try await event in connection.follow(submitted.id) { … }
-/// let result = try await connection.result(of: submitted.id)
+/// let connection = try await ClusterConnection.connect(.environment)
+/// let nightly = try await connection.submission(key: "nightly-2031-05-01")
+/// let outcome = try await nightly.outcome()
 /// await connection.close()
 /// ```
+/// ``ClusterQueue`` submits; its ``ClusterQueue/connection`` is one.
 public final class ClusterConnection: Sendable {
-    public let endpoint: Endpoint
+    package let endpoint: Endpoint
     /// With which it connects.
     let cookie: [UInt8]?
     let key: PeerKey?
@@ -63,13 +64,27 @@ public final class ClusterConnection: Sendable {
         self.init(endpoint: try Endpoint("ipc:///local"), cookie: nil, key: nil, core: core, .local(carrier))
     }
 
+    /// Connects to the coordinator at `address`, trying until `connectTimeout` is over.
+    ///
+    /// - Parameter key: the file of the key that the coordinator asks for; nil: as `AOP_KEY` or `AOP_KEYS` says, else that of the
+    ///   standard folder.
+    /// - Throws: as ``ClusterQueue/connect(_:key:connectTimeout:)-(String,_,_)``; `CancellationError`.
+    public static func connect(
+        _ address: ClusterAddress, key: String? = nil, connectTimeout: Duration = .seconds(10)
+    ) async throws -> ClusterConnection {
+        let endpoint = try address.endpoint()
+        let key = try KeyChoice(file: key, directory: nil).key(for: endpoint, names: KeyDirectory.clientFiles)
+        let cookie = endpoint.isLoopback && key == nil ? try Cookie.loadOrCreate() : nil
+        return try await connect(to: endpoint, cookie: cookie, key: key, connectTimeout: connectTimeout)
+    }
+
     /// Connects, trying until `connectTimeout` is over.
     ///
     /// - Parameter cookie: contents of the user's cookie file, on loopback; nil where the coordinator asks for none.
     /// - Parameter key: what this process proves itself with, see `KeyChoice`; nil where the coordinator asks for none.
     /// - Throws: `ClusterError` with code `unreachable` when no coordinator answered in time, `notPermitted` or
     ///   `version` when it refused, also this key; `ZMQError` when the socket could not be made; `CancellationError`.
-    public static func connect(
+    package static func connect(
         to endpoint: Endpoint, cookie: [UInt8]? = nil, key: PeerKey? = nil, connectTimeout: Duration = .seconds(10)
     ) async throws -> ClusterConnection {
         let context = try ZMQContext()
@@ -97,7 +112,7 @@ public final class ClusterConnection: Sendable {
     }
 
     /// What the coordinator said of itself when the connection was last made.
-    public var welcome: WireWelcome? { core.welcome }
+    package var welcome: WireWelcome? { core.welcome }
 
     /// Ends the connection; requests that still wait throw `ClusterError` with code `closed`.
     ///

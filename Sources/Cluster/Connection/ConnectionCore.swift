@@ -23,7 +23,7 @@ package final class ConnectionCore: Sendable {
         var answers: [UInt64: CheckedContinuation<WireResponse.OneOf_Body, any Error>] = [:]
         var followers: [UInt64: AsyncThrowingStream<FollowEvent, any Error>.Continuation] = [:]
         var fetches: [Data: AsyncStream<ChunkEvent>.Continuation] = [:]
-        var fetchWaiters: [Data: [CheckedContinuation<Void, Never>]] = [:]
+        var fetchWaiters: [Data: [Promise<Void>]] = [:]
         var served: [Data: ServedBlob] = [:]
         weak var carrier: (any MessageCarrier)?
     }
@@ -118,11 +118,17 @@ package final class ConnectionCore: Sendable {
                     state.connecting = continuation
                     return nil
                 }
-                if let known { continuation.resume(with: known) }
+                if let known { return continuation.resume(with: known) }
+                // The handler may have been called before there was anybody to let go.
+                if Task.isCancelled { giveUpAttaching() }
             }
         } onCancel: {
-            state.withLock { $0.connecting.take() }?.resume(throwing: CancellationError())
+            giveUpAttaching()
         }
+    }
+
+    private func giveUpAttaching() {
+        state.withLock { $0.connecting.take() }?.resume(throwing: CancellationError())
     }
 
     /// The connect timeout passed: ends the wait, if there still is one.
@@ -210,14 +216,13 @@ package final class ConnectionCore: Sendable {
         while true {
             try Task.checkCancellation()
             if let stream = claimFetch(digest) { return stream }
-            await withCheckedContinuation { continuation in
-                let isFree = state.withLock { state in
-                    guard state.fetches[digest] != nil else { return true }
-                    state.fetchWaiters[digest, default: []].append(continuation)
-                    return false
-                }
-                if isFree { continuation.resume() }
+            let turn = Promise<Void>()
+            let isFree = state.withLock { state in
+                guard state.fetches[digest] != nil else { return true }
+                state.fetchWaiters[digest, default: []].append(turn)
+                return false
             }
+            if !isFree { try await turn.value() }
         }
     }
 
@@ -237,7 +242,7 @@ package final class ConnectionCore: Sendable {
             (state.fetches.removeValue(forKey: digest), state.fetchWaiters.removeValue(forKey: digest) ?? [])
         }
         fetch?.finish()
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.settle(.success(())) }
     }
 
     func send(_ message: WirePeerMessage, attachment: Buffer? = nil) {

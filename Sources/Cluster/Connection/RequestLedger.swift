@@ -208,8 +208,8 @@ extension WireFollow {
     }
 }
 
-/// What a follower of a submission is told, in order.
-public enum FollowEvent: Equatable, Sendable {
+/// What a follower of a submission is told, in order; ``SubmissionEvent`` is what programs read.
+package enum FollowEvent: Equatable, Sendable {
     /// The submission as it stands: at the beginning, and again after each reconnect and for who reads so slowly that events were
     /// left out (what happened in between is in the view, not in events).
     case view(WireSubmissionView)
@@ -221,7 +221,7 @@ public enum FollowEvent: Equatable, Sendable {
 
 extension WireSubmissionState {
     /// The submission has its outcome.
-    public var isFinal: Bool {
+    package var isFinal: Bool {
         switch self {
         case .succeeded, .failed, .cancelled: true
         case .pending, .running, .paused, .UNRECOGNIZED: false
@@ -231,7 +231,7 @@ extension WireSubmissionState {
 
 extension WireOperationState {
     /// The operation has its outcome.
-    public var isFinal: Bool {
+    package var isFinal: Bool {
         switch self {
         case .succeeded, .failed, .cancelled: true
         case .blocked, .locking, .evaluating, .queued, .running, .stopping, .retrying, .paused, .UNRECOGNIZED: false

@@ -18,7 +18,7 @@ final class HostedSession: Sendable {
     struct State {
         var executor = ExecutorState(slots: HostedSession.slots)
         var shelf = BlobShelf()
-        var phase = Phase.connecting([])
+        var phase = Phase.connecting
         /// By submission.
         var graphs: [String: Mirrors] = [:]
         /// What bodies have produced under ids, until the coordinator has it.
@@ -49,8 +49,8 @@ final class HostedSession: Sendable {
     }
 
     enum Phase {
-        /// The coordinator has not welcomed it yet; these wait for that.
-        case connecting([CheckedContinuation<Void, any Error>])
+        /// The coordinator has not welcomed it yet.
+        case connecting
         case open
         /// It is over for good: nothing is reported any more.
         case over(ClusterError)
@@ -60,6 +60,8 @@ final class HostedSession: Sendable {
     /// Nil: nothing is traced.
     let traces = TraceDesk.current
     let state = Mutex(State())
+    /// Settled when the coordinator knows it, or it is over.
+    private let attachment = Promise<Void>()
     let desk = DispatchQueue(label: "aop.hosted-session")
     private let link = Mutex<HostedLink?>(nil)
     /// Fetches large values.
@@ -100,20 +102,10 @@ final class HostedSession: Sendable {
     var ending: ClusterError? { state.withLock { if case .over(let error) = $0.phase { error } else { nil } } }
 
     /// Waits until the coordinator knows it.
-    /// - Throws: `ClusterError` when it is over.
+    /// - Throws: `ClusterError` when it is over; `CancellationError`.
     func attached() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let known: Result<Void, any Error>? = state.withLock { state in
-                switch state.phase {
-                case .connecting(let waiting):
-                    state.phase = .connecting(waiting + [continuation])
-                    return nil
-                case .open: return .success(())
-                case .over(let error): return .failure(error)
-                }
-            }
-            if let known { continuation.resume(with: known) }
-        }
+        if let ending { throw ending }
+        try await attachment.value()
     }
 
     /// This is the graph of that submission. The first one counts: it has the operations that execute.
@@ -197,12 +189,12 @@ final class HostedSession: Sendable {
                 end(ClusterError(.version, "the coordinator (\(welcome.productVersion)) is too old for hosted code; start a newer one"))
                 return
             }
-            let waiting = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
-                guard case .connecting(let waiting) = state.phase else { return [] }
+            let isFirst = state.withLock { state in
+                guard case .connecting = state.phase else { return false }
                 state.phase = .open
-                return waiting
+                return true
             }
-            for continuation in waiting { continuation.resume() }
+            if isFirst { attachment.settle(.success(())) }
             state.withLock { state in
                 state.products.forgetSent()
                 state.elements.forgetSent()
@@ -249,20 +241,15 @@ final class HostedSession: Sendable {
 
     /// It is over: what runs is stopped.
     private func end(_ error: ClusterError) {
-        let (waiting, bodies) = state.withLock { state -> ([CheckedContinuation<Void, any Error>], [HostedBody]) in
-            var waiting: [CheckedContinuation<Void, any Error>] = []
-            switch state.phase {
-            case .over: return ([], [])
-            case .connecting(let continuations): waiting = continuations
-            case .open: break
-            }
+        let bodies = state.withLock { state -> [HostedBody] in
+            if case .over = state.phase { return [] }
             state.phase = .over(error)
             state.unclaimed = [:]
             // Nobody takes what they still send.
             for key in state.bodies.keys { state.elements.forget(key) }
-            return (waiting, Array(state.bodies.values))
+            return Array(state.bodies.values)
         }
-        for continuation in waiting { continuation.resume(throwing: error) }
+        attachment.settle(.failure(error))
         for body in bodies { stop(body) }
     }
 

@@ -81,11 +81,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     public static func connect(
         _ address: ClusterAddress, key: String? = nil, connectTimeout: Duration = .seconds(10)
     ) async throws -> ClusterQueue {
-        let endpoint = try address.endpoint()
-        let key = try KeyChoice(file: key, directory: nil).key(for: endpoint, names: KeyDirectory.clientFiles)
-        let cookie = endpoint.isLoopback && key == nil ? try Cookie.loadOrCreate() : nil
-        let connection = try await ClusterConnection.connect(to: endpoint, cookie: cookie, key: key, connectTimeout: connectTimeout)
-        return ClusterQueue(connection, ownsConnection: true)
+        ClusterQueue(try await ClusterConnection.connect(address, key: key, connectTimeout: connectTimeout), ownsConnection: true)
     }
 
     /// Ends the queue: what has not ended fails with a ``ClusterError`` of code `closed`, and so does what is added
@@ -102,7 +98,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         await hosted?.stop(error)
         for session in sessions { session.close(error) }
         for continuation in resumption { continuation.resume() }
-        for session in sessions { await session.ended() }
+        for session in sessions { await session.over() }
         await hosted?.disconnect()
         if ownsConnection { await connection.close() }
     }
@@ -131,12 +127,14 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
 
     /// Adds `operation`, as `add(to:)` does, and waits until the coordinator has it on its disk.
     ///
+    /// When the task that waits is cancelled, only the waiting ends: the operation is in the queue, and is handed over and runs. With a key
+    /// it is found again.
     /// - Parameter key: names the submission: the same key and the same graph give the first submission again, whose
     ///   outcomes the operations then have. Drawn at random when nil.
     /// - Parameter weight: how many of its operations are started before the turn of the next submission of equal
     ///   priority, from 1 to 100.
     /// - Throws: ``ClusterError``: `refused` with everything that is wrong with the graph, `busy`, `closed`, …; the
-    ///   operations have failed with it then.
+    ///   operations have failed with it then. `CancellationError` when the task is cancelled.
     public func submit(_ operation: AOperation, key: String? = nil, weight: Int = 1) async throws -> ClusterSubmission {
         let session = submit(operation.everythingInNoQueue(), key: key, weight: weight)
         guard let session else {

@@ -106,9 +106,9 @@ extension OperationGraph {
         // A decision is the group's.
         if let decider = origin, decider.operation == nil, decider.parent != place { origin = members[decider.parent] }
         let name = origin?.operation?.errorName ?? failure.publisher
-        if let original = hostedErrors.original(of: failure, at: failure.origin.isEmpty ? members[node].path : failure.origin) {
-            return original
-        }
+        // Of a submission of another process no operation is known.
+        let path = failure.origin.isEmpty && members.indices.contains(node) ? members[node].path : failure.origin
+        if let original = hostedErrors.original(of: failure, at: path) { return original }
         let isOwn = origin.map { isOwnName(failure.publisher, of: $0) } ?? false
         var error = AOperationError(
             published(failure, of: node, name, origin), state: failure.state == .condition ? .condition : .execution,

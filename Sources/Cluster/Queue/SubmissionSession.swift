@@ -28,15 +28,17 @@ final class SubmissionSession: Sendable {
 
     private struct State {
         var task: Task<Void, Never>?
-        var submitted: Result<SubmittedGraph, ClusterError>?
-        var submissionWaiters: [CheckedContinuation<SubmittedGraph, any Error>] = []
-        var hasEnded = false
-        var endWaiters: [CheckedContinuation<Void, Never>] = []
         /// Paths that are to be cancelled there, once it is known to be there.
         var cancellations: [String] = []
         /// Why it was given up.
         var closing: ClusterError?
+        /// How the coordinator says that the submission has ended; nil: it has not said so.
+        var told: OutcomeState?
     }
+
+    private let submission = Promise<SubmittedGraph>()
+    /// Known when the mirrors know how all of it has ended: what the coordinator says of the submission; nil: it has not said so.
+    private let end = Promise<OutcomeState?>()
 
     init(
         _ graph: OperationGraph, _ connection: ClusterConnection, _ options: Options, _ place: SubmissionPlace = SubmissionPlace()
@@ -60,7 +62,7 @@ final class SubmissionSession: Sendable {
         let task = Task {
             if let problem { await fail(problem) } else { await run(when: ready) }
             mirrors.discardProducts()
-            end()
+            end.settle(.success(self.state.withLock { $0.told }))
             ended(self)
         }
         let isClosing = state.withLock { state in
@@ -130,7 +132,7 @@ final class SubmissionSession: Sendable {
     /// Ends everything that has not ended. How what was handed over ends is not known any more.
     private func fail(_ error: ClusterError) async {
         let errors = graph.errors(for: error)
-        let wasNowhere = state.withLock { state in if case .success? = state.submitted { false } else { true } }
+        let wasNowhere = if case .success? = submission.known { false } else { true }
         await tell { $0.endRest(.failure(errors), wasNowhere: wasNowhere) }
         settle(.failure(error))
     }
@@ -183,8 +185,12 @@ final class SubmissionSession: Sendable {
     private func follow(_ id: String) async throws {
         for try await event in connection.core.follow(id, .everything) {
             switch event {
-            case .view: try await reconcile(id)
-            case .events(let events, _): try await apply(events.map(NodeReport.init))
+            case .view(let view):
+                note(view)
+                try await reconcile(id)
+            case .events(let events, let view):
+                note(view)
+                try await apply(events.map(NodeReport.init))
             case .interrupted: break
             }
         }
@@ -193,6 +199,11 @@ final class SubmissionSession: Sendable {
         if !mirrors.haveEnded {
             throw ClusterError(.unexpectedAnswer, "the submission \(id) has ended, and what became of some operations is not known")
         }
+    }
+
+    private func note(_ view: WireSubmissionView) {
+        guard let told = OutcomeState(view.state) else { return }
+        state.withLock { $0.told = told }
     }
 
     /// Events may have been missed: tells what is not told yet, from how everything stands.
@@ -266,7 +277,7 @@ final class SubmissionSession: Sendable {
     /// Asks for what is to be cancelled; a request outlives the connection.
     private func drainCancellations() {
         let (id, paths) = state.withLock { state -> (String, [String]) in
-            guard case .success(let submitted)? = state.submitted, state.closing == nil else { return ("", []) }
+            guard case .success(let submitted)? = submission.known, state.closing == nil else { return ("", []) }
             defer { state.cancellations = [] }
             return (submitted.id, state.cancellations)
         }
@@ -291,42 +302,20 @@ final class SubmissionSession: Sendable {
 
     private func settle(_ result: Result<SubmittedGraph, ClusterError>) {
         place.settle(result.map(\.id))
-        let waiters = state.withLock { state in
-            if state.submitted == nil { state.submitted = result }
-            defer { state.submissionWaiters = [] }
-            return state.submissionWaiters
-        }
-        for waiter in waiters { waiter.resume(with: result.mapError { $0 as any Error }) }
+        submission.settle(result.mapError { $0 as any Error })
     }
 
     /// Waits until it is on the coordinator's disk.
-    func submitted() async throws -> SubmittedGraph {
-        try await withCheckedThrowingContinuation { continuation in
-            let known = state.withLock { state in
-                if state.submitted == nil { state.submissionWaiters.append(continuation) }
-                return state.submitted
-            }
-            if let known { continuation.resume(with: known.mapError { $0 as any Error }) }
-        }
-    }
-
-    private func end() {
-        let waiters = state.withLock { state in
-            state.hasEnded = true
-            defer { state.endWaiters = [] }
-            return state.endWaiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
+    ///
+    /// - Throws: why it could not be submitted; `CancellationError`: only the waiting has ended.
+    func submitted() async throws -> SubmittedGraph { try await submission.value() }
 
     /// Waits until the mirrors know how all of it has ended.
-    func ended() async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if !state.hasEnded { state.endWaiters.append(continuation) }
-                return state.hasEnded
-            }
-            if isOver { continuation.resume() }
-        }
-    }
+    ///
+    /// - Returns: what the coordinator says of the submission as a whole; nil: it has not said so.
+    /// - Throws: `CancellationError`: only the waiting has ended.
+    func ended() async throws -> OutcomeState? { try await end.value() }
+
+    /// As ``ended()``, also in a task that is cancelled: for the end of a session that was closed, which comes from this process.
+    func over() async { _ = await Task { [end] in try await end.value() }.result }
 }

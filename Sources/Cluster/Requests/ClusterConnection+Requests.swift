@@ -2,7 +2,7 @@ import Wire
 
 extension ClusterConnection {
     /// One submission as it stands. `id` may be any unique prefix, or `last`.
-    public func show(_ id: String) async throws -> WireSubmissionView {
+    package func show(_ id: String) async throws -> WireSubmissionView {
         guard case .submission(let view) = try await core.ask(.show(.with { $0.submission = id })) else {
             throw RequestLedger.unexpected
         }
@@ -10,7 +10,7 @@ extension ClusterConnection {
     }
 
     /// The submissions the coordinator keeps, newest first.
-    public func list(limit: Int = .max) async throws -> [WireSubmissionView] {
+    package func list(limit: Int = .max) async throws -> [WireSubmissionView] {
         var all: [WireSubmissionView] = []
         while all.count < limit {
             let request = WireListSubmissions.with {
@@ -25,14 +25,14 @@ extension ClusterConnection {
     }
 
     /// The workers the coordinator knows.
-    public func workers() async throws -> [WireWorkerView] {
+    package func workers() async throws -> [WireWorkerView] {
         guard case .workers(let list) = try await core.ask(.workers(.init())) else { throw RequestLedger.unexpected }
         return list.workers
     }
 
     /// Why a submission waits or ended as it did, or the operation or group at `path` within it: everything that is in its way, the
     /// causes of its end, and what has happened to it.
-    public func explain(_ id: String, path: String = "") async throws -> WireExplanation {
+    package func explain(_ id: String, path: String = "") async throws -> WireExplanation {
         let request = WireExplain.with {
             $0.submission = id
             $0.path = path
@@ -43,7 +43,7 @@ extension ClusterConnection {
 
     /// The locks that somebody holds or waits for, in the order in which their keys were first named; `key`: only its.
     /// Those that members of a group take in turns inside of it are not among them.
-    public func locks(key: String = "") async throws -> [WireLockView] {
+    package func locks(key: String = "") async throws -> [WireLockView] {
         var all: [WireLockView] = []
         var request = WireListLocks.with { $0.key = key }
         repeat {
@@ -119,7 +119,7 @@ extension ClusterConnection {
     /// What the operations of a submission wrote, from `after` on, a page at a time.
     ///
     /// - Parameter waits: where there is nothing yet, wait until there is, until it has ended, or for some seconds.
-    public func readOutput(
+    package func readOutput(
         _ id: String, path: String = "", after: UInt64 = 0, limitBytes: Int = Limits.pageBytes, waits: Bool = false
     ) async throws -> WireOutputPage {
         let request = WireReadOutput.with {
@@ -138,7 +138,7 @@ extension ClusterConnection {
     ///
     /// ``RemoteSubmission/partialResults(of:as:)`` is easier to use.
     /// - Parameter waits: where there is nothing new yet, wait until there is, until it has ended, or for some seconds.
-    public func readPartialResults(
+    package func readPartialResults(
         _ id: String, path: String, attempt: UInt32 = 0, index: UInt64 = 0, waits: Bool = false
     ) async throws -> WireElementPage {
         let request = WireReadElements.with {
@@ -155,7 +155,7 @@ extension ClusterConnection {
     /// What happens to a submission, beginning with the view as it stands and ending with its final state.
     ///
     /// It goes on by itself after a restart of the coordinator.
-    public func follow(_ id: String) -> AsyncThrowingStream<FollowEvent, any Error> {
+    package func follow(_ id: String) -> AsyncThrowingStream<FollowEvent, any Error> {
         core.follow(id)
     }
 
@@ -178,7 +178,7 @@ extension ClusterConnection {
     /// The submission's operations in pages, parents before children. `path` limits them to a node and all below it.
     ///
     /// - Parameter withDependencies: also which units each waits for before it begins.
-    public func operations(
+    package func operations(
         of id: String, path: String = "", withValues: Bool = false, failedOnly: Bool = false, withDependencies: Bool = false
     ) -> OperationPages {
         OperationPages(
@@ -206,18 +206,18 @@ public struct Steering: Hashable, Sendable {
 }
 
 /// The operations of a submission, fetched page by page as they are read.
-public struct OperationPages: AsyncSequence, Sendable {
-    public typealias Element = [WireOperationView]
+package struct OperationPages: AsyncSequence, Sendable {
+    package typealias Element = [WireOperationView]
     let core: ConnectionCore
     let query: WireListOperations
 
-    public func makeAsyncIterator() -> Iterator { Iterator(core: core, next: query) }
+    package func makeAsyncIterator() -> Iterator { Iterator(core: core, next: query) }
 
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         let core: ConnectionCore
         var next: WireListOperations?
 
-        public mutating func next() async throws -> [WireOperationView]? {
+        package mutating func next() async throws -> [WireOperationView]? {
             guard var query = next else { return nil }
             guard case .operations(let page) = try await core.ask(.operations(query)) else {
                 throw RequestLedger.unexpected

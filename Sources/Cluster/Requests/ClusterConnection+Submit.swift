@@ -3,18 +3,18 @@ import SwiftProtobuf
 import Wire
 
 /// A submission the coordinator has on its disk.
-public struct SubmittedGraph: Hashable, Sendable {
-    public var id: String
+package struct SubmittedGraph: Hashable, Sendable {
+    package var id: String
     /// The key had been used for the same graph before: this is that submission.
-    public var isExisting: Bool
-    public var warnings: [String]
+    package var isExisting: Bool
+    package var warnings: [String]
 }
 
 /// What an admission check found without submitting.
-public struct GraphCheck: Hashable, Sendable {
-    public var errors: [ClusterError.GraphError]
+package struct GraphCheck: Hashable, Sendable {
+    package var errors: [ClusterError.GraphError]
     /// What could not be checked, and why.
-    public var unchecked: [String]
+    package var unchecked: [String]
 }
 
 extension ClusterConnection {
@@ -30,7 +30,7 @@ extension ClusterConnection {
     ///     Empty: the `ServiceContext` of the task, if a tracer is bootstrapped. It is no part of what the key stands for, and what is
     ///     not sound of it is left out.
     /// - Throws: `ClusterError`: `refused` with every fault of the graph, `busy`, …
-    public func submit(
+    package func submit(
         _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false, trace: [String: String] = [:]
     ) async throws -> SubmittedGraph {
         try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: [], trace: trace)
@@ -42,7 +42,7 @@ extension ClusterConnection {
     /// restarts of the coordinator; when the task is cancelled, only the waiting ends.
     /// - Parameters: as of `submit`.
     /// - Throws: `ClusterError`, as the three; `CancellationError`.
-    public func run(
+    package func run(
         _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false, trace: [String: String] = [:]
     ) async throws -> SubmissionResult {
         let key = key ?? UUID().uuidString
@@ -111,7 +111,7 @@ extension ClusterConnection {
     /// Checks a graph as a submission would, and submits nothing.
     ///
     /// A graph that would fill more than half a message is not sent: the answer names it as unchecked.
-    public func check(_ graph: WireGraph, waitForWorkers: Bool = false) async throws -> GraphCheck {
+    package func check(_ graph: WireGraph, waitForWorkers: Bool = false) async throws -> GraphCheck {
         let serialized: Data = try graph.serializedBytes()
         guard serialized.count <= Limits.messageBytes / 2 else {
             let size = "\(serialized.count) bytes"

@@ -1,18 +1,18 @@
 import Wire
 
 /// What became of a request to drain, resume or remove a worker.
-public struct WorkerSteering: Sendable {
+package struct WorkerSteering: Sendable {
     /// Under which the worker was started, on its host; whichever process has it next is meant, too.
-    public let name: String
+    package let name: String
     /// It was not so before.
-    public let isChange: Bool
+    package let isChange: Bool
     /// The processes with this name, as they are now: none of one that was removed.
-    public let workers: [WireWorkerView]
+    package let workers: [WireWorkerView]
 }
 
 extension ClusterConnection {
     /// All that is known of the worker of this name, or of the only one that begins so: of each process that has the name.
-    public func worker(_ name: String) async throws -> [WireWorkerView] {
+    package func worker(_ name: String) async throws -> [WireWorkerView] {
         guard case .workers(let list) = try await core.ask(.worker(.with { $0.name = name })) else { throw RequestLedger.unexpected }
         return list.workers
     }
@@ -20,7 +20,7 @@ extension ClusterConnection {
     /// What happened to workers since the coordinator's start (of much the last), from the event behind this one on.
     ///
     /// - Parameter number: ``WireWorkerEventList/last`` of the answer before; 0: all that is kept.
-    public func workerEvents(after number: UInt64 = 0) async throws -> WireWorkerEventList {
+    package func workerEvents(after number: UInt64 = 0) async throws -> WireWorkerEventList {
         guard case .workerEvents(let list) = try await core.ask(.workerEvents(.with { $0.after = number })) else {
             throw RequestLedger.unexpected
         }
@@ -31,7 +31,7 @@ extension ClusterConnection {
     /// what it has not begun goes elsewhere. When this returns that is durable.
     ///
     /// - Parameter name: or the beginning of one that no other worker has.
-    public func drainWorker(_ name: String, reason: String = "") async throws -> WorkerSteering {
+    package func drainWorker(_ name: String, reason: String = "") async throws -> WorkerSteering {
         let request = WireDrainWorker.with {
             $0.name = name
             $0.reason = reason
@@ -40,14 +40,14 @@ extension ClusterConnection {
     }
 
     /// The worker takes work again.
-    public func resumeWorker(_ name: String) async throws -> WorkerSteering {
+    package func resumeWorker(_ name: String) async throws -> WorkerSteering {
         try await steer(.resumeWorker(.with { $0.name = name }))
     }
 
     /// Forgets a worker that is gone for good, and that it was drained.
     ///
     /// - Throws: `ClusterError` with the code `refused` while it is connected or anything may still run in it.
-    public func removeWorker(_ name: String) async throws -> WorkerSteering {
+    package func removeWorker(_ name: String) async throws -> WorkerSteering {
         try await steer(.removeWorker(.with { $0.name = name }))
     }
 

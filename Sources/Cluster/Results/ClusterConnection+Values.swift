@@ -8,7 +8,7 @@ extension ClusterConnection {
     /// verified when its last part has been given to `body`.
     /// - Throws: `ClusterError` with code `valueUnavailable` when the coordinator does not hold it any more or the
     ///   bytes are not what was stored; whatever `body` throws.
-    public func read(_ value: WireValue, _ body: (Data) async throws -> Void) async throws {
+    package func read(_ value: WireValue, _ body: (Data) async throws -> Void) async throws {
         switch value.storage {
         case nil: return
         case .inline(let bytes): if !bytes.isEmpty { try await body(bytes) }
@@ -17,7 +17,7 @@ extension ClusterConnection {
     }
 
     /// A value's bytes as a whole.
-    public func bytes(of value: WireValue) async throws -> Data {
+    package func bytes(of value: WireValue) async throws -> Data {
         var all = Data()
         if case .blob(let reference) = value.storage { all.reserveCapacity(Int(clamping: reference.size)) }
         try await read(value) { all.append($0) }

@@ -1,15 +1,15 @@
 import Wire
 
 /// The operations of a submission as the tree they form.
-public struct OperationTree: Sendable {
-    public struct Node: Sendable {
-        public var view: WireOperationView
+package struct OperationTree: Sendable {
+    package struct Node: Sendable {
+        package var view: WireOperationView
         /// Indices in `nodes`, in child order.
-        public internal(set) var children: [Int] = []
+        package internal(set) var children: [Int] = []
         /// Indices in `nodes` of the dependent operations of its conditions.
         var preparations: [Int] = []
 
-        public var isGroup: Bool {
+        package var isGroup: Bool {
             switch view.kind {
             case .operation, .decider: false
             case .group, .ordered, .forEach, .UNRECOGNIZED: true
@@ -18,7 +18,7 @@ public struct OperationTree: Sendable {
     }
 
     /// Parents before children; the first is the root of what was asked for.
-    public private(set) var nodes: [Node]
+    package private(set) var nodes: [Node]
 
     /// Indices of the nodes whose parent is not here; one, the first, unless the views are a selection.
     private var tops: [Int] = []
@@ -26,7 +26,7 @@ public struct OperationTree: Sendable {
     /// Builds the tree from views in unit order; the first one is its root.
     ///
     /// - Parameter isPartial: the views are a selection (failed ones only): nodes without their parent stand by themselves.
-    public init(_ views: some Sequence<WireOperationView>, isPartial: Bool = false) {
+    package init(_ views: some Sequence<WireOperationView>, isPartial: Bool = false) {
         nodes = views.filter { !$0.isRestingDecider }.map { Node(view: $0) }
         var indexOfUnit: [UInt32: Int] = [:]
         indexOfUnit.reserveCapacity(nodes.count)
@@ -48,11 +48,11 @@ public struct OperationTree: Sendable {
         }
     }
 
-    public var root: Node? { nodes.first }
+    package var root: Node? { nodes.first }
 
     /// All nodes from the root down, each group's children in child order, the dependent operations of a node's conditions
     /// before them, without recursion.
-    public func depthFirst() -> [Node] {
+    package func depthFirst() -> [Node] {
         var ordered: [Node] = []
         ordered.reserveCapacity(nodes.count)
         var open = Array(tops.reversed())

@@ -1,31 +1,31 @@
 import Wire
 
 /// A submission with everything its operations gave.
-public struct SubmissionResult: Sendable {
-    public var submission: WireSubmissionView
+package struct SubmissionResult: Sendable {
+    package var submission: WireSubmissionView
     /// All operations, with the values of those that succeeded; large values by reference (`ClusterConnection.read`).
-    public var operations: OperationTree
+    package var operations: OperationTree
 
-    public init(submission: WireSubmissionView, operations: OperationTree) {
+    package init(submission: WireSubmissionView, operations: OperationTree) {
         self.submission = submission
         self.operations = operations
     }
 
     /// The failures, one entry per failed operation, in child order.
-    public var failures: [FailedOperation] { operations.failures }
+    package var failures: [FailedOperation] { operations.failures }
 }
 
 /// An operation that ended with errors.
-public struct FailedOperation: Sendable {
-    public var path: String
+package struct FailedOperation: Sendable {
+    package var path: String
     /// The first one leads; never empty.
-    public var errors: [WireOperationFailure]
+    package var errors: [WireOperationFailure]
 }
 
 extension OperationTree {
     /// One entry per failed operation, in child order. A group has an entry only for errors of its own (its timeout),
     /// which none of its children has.
-    public var failures: [FailedOperation] {
+    package var failures: [FailedOperation] {
         depthFirst().compactMap { node in
             guard node.view.state == .failed, !node.view.errors.isEmpty else { return nil }
             return FailedOperation(path: node.view.path, errors: node.view.errors)
@@ -37,7 +37,7 @@ extension ClusterConnection {
     /// The outcome of a submission, or of the operation or group at `path` within it, with all values.
     ///
     /// It does not wait: of work that goes on it gives what there is.
-    public func result(of id: String, path: String = "") async throws -> SubmissionResult {
+    package func result(of id: String, path: String = "") async throws -> SubmissionResult {
         let submission = try await show(id)
         var views: [WireOperationView] = []
         for try await page in operations(of: submission.id, path: path, withValues: true) { views += page }
@@ -45,7 +45,7 @@ extension ClusterConnection {
     }
 
     /// Waits until the submission has its outcome, across restarts of the coordinator, and gives its final view.
-    public func outcome(of id: String) async throws -> WireSubmissionView {
+    package func outcome(of id: String) async throws -> WireSubmissionView {
         try await outcome(of: id, in: core.follow(id, .end))
     }
 

@@ -15,14 +15,14 @@ extension GraphRun {
             submitAgain { again in
                 _ = try await submission.value
                 let second = try await cluster.submit(again, key: key)
-                _ = await second.outcome()
+                _ = try await second.outcome()
                 return second.isExisting
             }
         }
         start(pausing: { [plan] node, pauses in
             guard let submission = try? await submission.value else { return false }
             let path = plan.path(of: node)
-            let steering = pauses ? try? await submission.pause(path) : try? await submission.resume(path)
+            let steering = pauses ? try? await submission.pause(path: path) : try? await submission.resume(path: path)
             return steering.map { !$0.alreadyEnded } ?? false
         }) { _ in }
     }

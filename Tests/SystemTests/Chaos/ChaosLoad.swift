@@ -73,7 +73,7 @@ final class ChaosLoad: Sendable {
         }
         let submission = try await cluster.submit(graph, key: key(number))
         acknowledged.withLock { $0.submissions[key(number)] = submission.id }
-        _ = await submission.outcome()
+        _ = try await submission.outcome()
     }
 
     /// Asks for all that was acknowledged once more, with a connection that knows nothing of it.
@@ -86,7 +86,7 @@ final class ChaosLoad: Sendable {
             let submission = try await cluster.submit(graph, key: key(number))
             // What is made anew is another one.
             submissions[key(number)] = submission.isExisting ? submission.id : "\(submission.id), which is new"
-            _ = await submission.outcome()
+            _ = try await submission.outcome()
             for deed in deeds { values[deed.parameters.name] = deed.outcome?.value }
         }
         return (submissions, values)

@@ -27,7 +27,7 @@ import TrialOperations
         let cluster = try await ClusterQueue.connect(.environment)
         let submission = try await cluster.submit(GroupOperation(runs, first, waits, guarded, after), key: "killed")
         print(submission.id)
-        for error in await submission.outcome().errors where error.publishedError is SubmitterGone {
+        for error in try await submission.outcome().errors where error.publishedError is SubmitterGone {
             note("gone \(error.publisher ?? "")", in: log)
         }
         note(runs.isCancelled ? "stopped" : "not stopped", in: log)

@@ -1,0 +1,142 @@
+import AOperation
+import Cluster
+import ClusterTesting
+import Testing
+
+/// What a program does with a submission, whether it is its own or was found by its id: the same, and it means the same.
+@Suite(.timeLimit(.minutes(5))) struct MemorySubmissionTests {
+    /// Executes in the program until it is let go, or told to stop.
+    private final class Held: AsyncOperation<String>, @unchecked Sendable {
+        let began = AsyncStream<Void>.makeStream()
+        let go = AsyncStream<Void>.makeStream()
+
+        override func run() async throws -> String {
+            began.continuation.finish()
+            for await _ in go.stream {}
+            try Task.checkCancellation()
+            return "held"
+        }
+    }
+
+    private struct Oops: Error {}
+
+    private final class Fails: AsyncOperation<String>, @unchecked Sendable {
+        override func run() async throws -> String { throw Oops() }
+    }
+
+    private func remote(_ submission: ClusterSubmission, _ cluster: InMemoryCluster) async throws -> RemoteSubmission {
+        try await cluster.queue.connection.submission(submission.id)
+    }
+
+    /// How it has ended, for the program that has submitted it and for any other.
+    private func ends(_ submission: ClusterSubmission, _ cluster: InMemoryCluster) async throws -> [OutcomeState] {
+        [try await submission.outcome().state, try await remote(submission, cluster).outcome().state]
+    }
+
+    @Test func waiterThatIsCancelled_waitsNoLonger_andTheWorkGoesOn() async throws {
+        let (cluster, held) = (try InMemoryCluster(), Held())
+        let submission = try await cluster.queue.submit(held)
+        let remote = try await remote(submission, cluster)
+        for await _ in held.began.stream {}
+        let waiters: [Task<Void, any Error>] = [
+            Task { _ = try await submission.outcome() },
+            Task { _ = try await remote.outcome() },
+            Task { for try await _ in submission.events {} },
+            Task { for try await _ in remote.events {} },
+        ]
+        for _ in 0..<1_000 { await Task.yield() }
+        for waiter in waiters {
+            waiter.cancel()
+            await #expect(throws: CancellationError.self) { try await waiter.value }
+        }
+        #expect(!held.isCancelled && held.outcome == nil)
+        held.go.continuation.finish()
+        #expect(try await submission.outcome()[held]?.value == "held")
+        #expect(try await ends(submission, cluster) == [.succeeded, .succeeded])
+        await cluster.queue.close()
+    }
+
+    @Test func submitThatIsCancelled_waitsNoLonger_andTheOperationRuns() async throws {
+        let (cluster, held) = (try InMemoryCluster(), Held())
+        cluster.queue.isSuspended = true
+        let submitting = Task { _ = try await cluster.queue.submit(held, key: "held") }
+        while cluster.queue.operations.isEmpty { await Task.yield() }
+        submitting.cancel()
+        await #expect(throws: CancellationError.self) { try await submitting.value }
+        cluster.queue.isSuspended = false
+        for await _ in held.began.stream {}
+        held.go.continuation.finish()
+        #expect(try await cluster.queue.connection.submission(key: "held").outcome().isSuccess)
+        await cluster.queue.close()
+    }
+
+    @Test func state_tellsASuccessFromAFailure_andWhatFailedIsNamed() async throws {
+        let cluster = try InMemoryCluster()
+        let fine = try await cluster.queue.submit(AOperationBlock { finish in finish() })
+        #expect(try await ends(fine, cluster) == [.succeeded, .succeeded])
+        let bad = Fails()
+        bad.name = "bad"
+        let failed = try await cluster.queue.submit(GroupOperation(GroupOperation(bad), AOperationBlock { finish in finish() }))
+        #expect(try await ends(failed, cluster) == [.failed, .failed])
+        let outcome = try await remote(failed, cluster).outcome()
+        let names = outcome.failures.map { $0.path.split(separator: "/").last.map(String.init) ?? "" }
+        #expect(outcome.id == failed.id && names == ["bad"])
+        #expect(outcome.errors.count == 1 && !outcome.isSuccess)
+        await cluster.queue.close()
+    }
+
+    @Test(arguments: [false, true]) func cancel_endsIt_andItsStateSaysSo(isFound: Bool) async throws {
+        let (cluster, held) = (try InMemoryCluster(), Held())
+        let submission = try await cluster.queue.submit(held)
+        let remote = try await remote(submission, cluster)
+        for await _ in held.began.stream {}
+        let hadNotEnded = try await (isFound ? remote.cancel(reason: "enough") : submission.cancel(reason: "enough"))
+        #expect(hadNotEnded)
+        #expect(try await ends(submission, cluster) == [.cancelled, .cancelled])
+        #expect(held.outcome?.isCancelled == true)
+        var last: SubmissionStatus?
+        for try await case .status(let status) in remote.events { last = status }
+        #expect(last?.state == .cancelled && last?.cancelReason == "enough" && last?.finishedAt != nil)
+        let again = [try await remote.cancel(), try await submission.cancel()]
+        #expect(again == [false, false])
+        await cluster.queue.close()
+    }
+
+    @Test(arguments: [false, true]) func pause_holdsBackWhatHasNotBegun_untilItIsResumed(isFound: Bool) async throws {
+        let (cluster, held) = (try InMemoryCluster(), Held())
+        let next = AOperationBlock { finish in finish() }
+        next.addDependency(held)
+        let submission = try await cluster.queue.submit(GroupOperation(held, next))
+        let remote = try await remote(submission, cluster)
+        for await _ in held.began.stream {}
+        let paused = try await (isFound ? remote.pause() : submission.pause())
+        #expect(paused.isChange && !paused.alreadyEnded)
+        held.go.continuation.finish()
+        var first: SubmissionStatus?
+        for try await case .status(let status) in remote.events {
+            first = status
+            break
+        }
+        #expect(first?.state == .paused)
+        let resumed = try await (isFound ? submission.resume() : remote.resume())
+        #expect(resumed.isChange && resumed.pausedBy == nil)
+        #expect(try await ends(submission, cluster) == [.succeeded, .succeeded])
+        await cluster.queue.close()
+    }
+
+    @Test func pathThatThereIsNot_isNotFound_throughBoth() async throws {
+        let (cluster, held) = (try InMemoryCluster(), Held())
+        let submission = try await cluster.queue.submit(held)
+        let remote = try await remote(submission, cluster)
+        for ask in [
+            { @Sendable in _ = try await submission.cancel(path: "x") }, { @Sendable in _ = try await remote.cancel(path: "x") },
+            { @Sendable in _ = try await submission.pause(path: "x") }, { @Sendable in _ = try await remote.resume(path: "x") },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await #expect(throws: ClusterError.self) { try await ask() }
+            #expect(error?.code == .notFound)
+        }
+        held.go.continuation.finish()
+        #expect(try await submission.outcome().isSuccess)
+        await cluster.queue.close()
+    }
+}
