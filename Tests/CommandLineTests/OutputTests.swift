@@ -96,6 +96,25 @@ import Wire
         #expect(reference?.submission == submission && reference?.path == path)
     }
 
+    /// What was kept from running has written nothing.
+    @Test(
+        arguments: [(.condition, false), (.duplicate, false), (.quarantined, false), (.exit, true), (.operation, true)]
+            as [(WireFailureCode, Bool)])
+    func explanation_offersTheLogOfWhatHasRun(code: WireFailureCode, isOffered: Bool) {
+        let explanation = WireExplanation.with {
+            $0.submission = "s"
+            $0.state = .failed
+            $0.causes = [
+                .with {
+                    $0.operation = "s/a"
+                    $0.failure.code = code
+                }
+            ]
+        }
+        let text = ExplainText(explanation, style: Style(isEnabled: false)).text
+        #expect(text.contains("`aop logs s/a`") == isOffered, "\(text)")
+    }
+
     @Test func textOfCommands_cannotSteerTheTerminal() {
         #expect(PlainText.of("\u{1B}[31mred\u{1B}]0;title\u{07}\r\u{7f}") == "␛[31mred␛]0;title␇␍␡")
         #expect(PlainText.of("plain\ttext\n— ünï 😀") == "plain\ttext\n— ünï 😀")

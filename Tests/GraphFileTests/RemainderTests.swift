@@ -62,6 +62,25 @@ import Wire
         #expect(receiver.receives.isEmpty && receiver.after == [3])
     }
 
+    /// Without what it receives a `noop` would seem to deliver nothing.
+    @Test func whatAnOperationPassesOn_thatLacksItsProducer_isNotTold() throws {
+        let rest = try #require(
+            remainder(
+                """
+                group:
+                  - {id: g, group: [{id: a, op: noop, receives: nobody}]}
+                  - {id: b, op: delay, with: {seconds: 1}, receives: g}
+                  - {id: c, op: Take, receives: b}
+                  - {id: d, op: noop}
+                  - {id: e, op: Take, receives: d}
+
+                """))
+        #expect(rest.graph.nodes.map(\.id) == ["", "g", "a", "b", "c", "d", "e"])
+        #expect(rest.graph.nodes[3].receives.isEmpty && rest.graph.nodes[3].after == [1])
+        #expect(rest.graph.nodes[4].receives.isEmpty && rest.graph.nodes[4].after == [3])
+        #expect(rest.graph.nodes[6].receives == [5])
+    }
+
     /// Without the edges that are wrong, members would seem to wait for each other.
     @Test func limits_areNotChecked() throws {
         let rest = try #require(remainder("{maxConcurrent: 1, group: [{id: a, run: x, after: nobody}]}"))

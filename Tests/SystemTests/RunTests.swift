@@ -160,7 +160,8 @@ extension SystemTests {
         @Test func forEachThatFails_isInTheErrors_andInTheSummary() async throws {
             try await ProcessHarness.with { harness in
                 let graph = try harness.write(
-                    "each.yaml", "group:\n  - {id: text, run: echo hi}\n  - {id: each, forEach: text, run: echo $item}\n")
+                    "each.yaml",
+                    "group:\n  - {id: text, run: \"echo '{}'\", output: json}\n  - {id: each, forEach: text, run: echo $item}\n")
                 let text = try await harness.aop("run", graph)
                 #expect(text.status == 2 && text.stderr.contains("each: forEach needs a list"), "\(text)")
                 #expect(text.text.contains("failed: 1 operation, none of them failed, but a group or forEach in "), "\(text)")

@@ -86,15 +86,20 @@ extension SystemTests {
                       - {id: none, op: jsonDecode, receives: b}
                       - {id: two, op: jsonDecode, receives: [a, b]}
                       - {id: path, op: jsonPath, with: {path: $..a}, receives: a}
+                      - {id: lines, run: 'true', output: lines}
+                      - {id: ofLines, op: jsonDecode, receives: lines}
+                      - {id: each, forEach: a, run: 'true'}
                     """)
                 for command in ["submit", "check"] {
                     let refused = try await harness.aop(command, graph)
                     #expect(refused.status == 6, "\(refused)")
                     for text in [
                         "load: receives from `a`, but `download` takes no value",
-                        "none: receives Worker.JSONDecodeOperation.Text from `b`, which delivers nothing",
+                        "none: receives Swift.String from `b`, which delivers nothing",
                         "two: receives 2 values, but `jsonDecode` takes one",
                         "path: `path` of `jsonPath`: `$..a` is no path: `..` is not supported",
+                        "ofLines: receives Swift.String from `lines`, which delivers a list of Swift.String",
+                        "each: receives a list from `a`, which delivers Swift.String; give that `output: lines` or `output: json`",
                     ] {
                         #expect(refused.stderr.contains(text), "\(text): \(refused)")
                     }

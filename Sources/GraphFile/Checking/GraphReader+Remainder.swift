@@ -13,7 +13,9 @@ extension GraphReader {
     /// - Returns: the ids of nodes that are given others.
     private mutating func replaceWhatIsWrong() -> [Int: String] {
         let wrong = wrongNodes
+        let unique = wrong.filter { drafts[$0].options.unique != nil }
         for index in drafts.indices { if case .invalid = drafts[index].kind { replace(index) } }
+        let withoutValue = nodesWithoutValue(wrong, unique)
         for index in drafts.indices {
             // Without some of the edges more members seem to wait for each other than do.
             drafts[index].maxConcurrent = 0
@@ -27,8 +29,7 @@ extension GraphReader {
                 drafts[index].options.recomputable = false
                 drafts[index].options.unique = nil
             }
-            // What a group delivers is not known of one whose members were not all read.
-            for reference in drafts[index].receives where reference.target.map({ wrong.contains($0) && !isOperation($0) }) ?? false {
+            for reference in drafts[index].receives where reference.target.map({ withoutValue.contains($0) }) ?? false {
                 drafts[index].receives.removeAll { $0.position == reference.position }
                 drafts[index].after.append(reference)
             }
@@ -45,6 +46,30 @@ extension GraphReader {
         var wrong = Set(findings.prefix(findingsBeforeCycles).map(\.node))
         for node in wrong where drafts[node].isForEach && node + 1 < drafts.count { wrong.insert(node + 1) }
         return wrong
+    }
+
+    /// What it delivers is not known of a group whose members were not all read, of what may join another one, and of what passes on
+    /// what it receives, where that was not read or is not known itself; nor of the group that this stands in.
+    private func nodesWithoutValue(_ wrong: Set<Int>, _ unique: Set<Int>) -> Set<Int> {
+        var found = wrong.filter { !isOperation($0) || passesOn($0) }.union(unique)
+        // One of those in a circle was taken out of it.
+        if findings.count > findingsBeforeCycles { found.formUnion(drafts.indices.filter(passesOn)) }
+        var receivers: [Int: [Int]] = [:]
+        for index in drafts.indices where passesOn(index) {
+            for target in drafts[index].receives.compactMap(\.target) { receivers[target, default: []].append(index) }
+        }
+        var pending = Array(found)
+        while let next = pending.popLast() {
+            let around = isOperation(next) ? [drafts[next].parent] : []
+            for node in receivers[next, default: []] + around where found.insert(node).inserted { pending.append(node) }
+        }
+        return found
+    }
+
+    /// Whether it delivers what it receives, or nothing.
+    private func passesOn(_ node: Int) -> Bool {
+        guard case .operation(let type, _, _) = drafts[node].kind else { return false }
+        return type == BuiltInOperation.noop.rawValue || type == BuiltInOperation.delay.rawValue
     }
 
     private func isOperation(_ node: Int) -> Bool { if case .operation = drafts[node].kind { true } else { false } }

@@ -60,6 +60,8 @@ public struct ValueType: Hashable, Sendable {
     }
 
     public static let any = ValueType(.any)
+    /// JSON of a list of which nothing else is known.
+    static let listOfValues = ValueType(.json, element: "values")
 
     /// Whether a receiver of `input` can read the values of this type: the types are the same, or only the values can tell.
     ///
@@ -85,6 +87,16 @@ public struct ValueType: Hashable, Sendable {
         }
     }
 
+    /// Whether some value of this type is a JSON list. Text and bytes are none, whatever is in them.
+    var mayBeList: Bool {
+        switch form {
+        case .any: true
+        case .void, .text: false
+        case .json: !Self.scalars.contains(name)
+        case .own: !isAnswer
+        }
+    }
+
     /// A tuple with a codec: what a URL session's operations deliver. Nobody's text or list is encoded like that.
     private var isAnswer: Bool { form == .own && name.hasPrefix("(") }
 
@@ -101,9 +113,12 @@ public struct ValueType: Hashable, Sendable {
 
 extension ValueType {
     /// What a command delivers, by its parameters.
-    static func ofCommand(_ parameters: [UInt8]) -> ValueType {
+    ///
+    /// - Parameter isTemplated: texts with a `$` in them stand for something that is not known yet.
+    static func ofCommand(_ parameters: [UInt8], isTemplated: Bool) -> ValueType {
         func isOutput(among words: [String]) -> Bool {
-            ParameterShape.object([ParameterShape.Field("output", .choice(words))]).fault(of: parameters, isTemplated: false) == nil
+            let shape = ParameterShape.object([ParameterShape.Field("output", .choice(words))])
+            return shape.fault(of: parameters, isTemplated: isTemplated) == nil
         }
         // Nothing is said of what cannot be read.
         if isOutput(among: []) || isOutput(among: ["json"]) { return .any }

@@ -11,16 +11,14 @@ extension Scheduler {
     }
 }
 
-private struct TypeCheck {
+/// What one graph asks of registered operations.
+struct TypeCheck {
     private struct Key: Hashable {
         let type: String
         let version: Int
     }
 
-    /// Registered name of commands.
-    private static let commandType = "shell"
-
-    private let graph: Graph
+    let graph: Graph
     private let table: SignatureTable
     private struct Given: Hashable {
         let key: Key
@@ -33,8 +31,21 @@ private struct TypeCheck {
     private var sound: OperationNode?
     /// What is wrong with parameters.
     private var judged: [Given: String?] = [:]
-    /// By groups, the children of those that deliver.
-    private var children: [Int: [Int]] = [:]
+    /// By groups and forEachs, the children of those that deliver; without those who decide, and dependent operations of conditions.
+    let children: [Int: [Int]]
+    /// Groups for which somebody decides what becomes of them, if there are any that deliver.
+    let deciding: Set<Int>
+    /// By parameters, what commands deliver.
+    var commandOutputs: [CommandGiven: ValueType] = [:]
+    /// By groups and forEachs, what they deliver.
+    var arrays: [Int: Delivered] = [:]
+    /// By operations that deliver what they receive: what that is.
+    var passedOn: [Int: Delivered] = [:]
+
+    struct CommandGiven: Hashable {
+        let parameters: Int
+        let isTemplated: Bool
+    }
 
     init(_ graph: Graph, _ table: SignatureTable) {
         self.graph = graph
@@ -43,10 +54,19 @@ private struct TypeCheck {
         for node in graph.nodes {
             for producer in node.receives where !graph.nodes[producer].isOperation { delivering.insert(producer) }
         }
-        guard !delivering.isEmpty else { return }
-        for (index, node) in graph.nodes.enumerated() where index > 0 && delivering.contains(node.parent) {
-            children[node.parent, default: []].append(index)
+        var children: [Int: [Int]] = [:]
+        var deciding: Set<Int> = []
+        if !delivering.isEmpty {
+            for (index, node) in graph.nodes.enumerated() where index > 0 {
+                if node.isDecider {
+                    deciding.insert(node.parent)
+                } else if delivering.contains(node.parent), !node.isPreparation {
+                    children[node.parent, default: []].append(index)
+                }
+            }
         }
+        self.children = children
+        self.deciding = deciding
     }
 
     mutating func faults(withVersions: Bool) -> [AdmissionError] {
@@ -59,6 +79,7 @@ private struct TypeCheck {
                 if let fault { faults.append(graph.fault(index, fault)) }
                 continue
             }
+            if let fault = listFault(node) { faults.append(graph.fault(index, fault)) }
             guard case .operation(let operation) = node.kind, !node.isHosted else { continue }
             if operation == sound, node.receives.isEmpty, node.streamProducer == nil { continue }
             let found = faults.count
@@ -80,7 +101,7 @@ private struct TypeCheck {
     }
 
     /// Those that could run it; empty also if the type is not known.
-    private mutating func candidates(_ operation: OperationNode) -> [OperationSignature] {
+    mutating func candidates(_ operation: OperationNode) -> [OperationSignature] {
         let key = Key(type: operation.type, version: operation.version)
         if let found = known[key] { return found }
         let found = table.signatures(of: operation.type).filter { $0.takes(version: operation.version) }
@@ -120,35 +141,6 @@ private struct TypeCheck {
         return fault
     }
 
-    private mutating func deliveryFault(
-        _ node: Node, _ operation: OperationNode, _ signatures: [OperationSignature]
-    ) -> String? {
-        let inputs = signatures.compactMap(\.input)
-        guard !inputs.isEmpty else {
-            if node.streamProducer == nil, signatures.contains(where: { $0.streamed != nil }) {
-                return "receives from `\(graph.path(of: node.receives[0]))`, but `\(operation.type)` takes what that sends while it runs,"
-                    + " which no graph file can say; submit both from Swift with `stream(to:)`"
-            }
-            return "receives from `\(graph.path(of: node.receives[0]))`, but `\(operation.type)` takes no value; "
-                + "let it only wait (`after`), or make the type a ReceiverOperation"
-        }
-        let isArray = node.receivesArray || node.receives.count > 1
-        if node.receives.count > 1, !inputs.contains(where: { $0.form == .any || !$0.element.isEmpty }) {
-            return "receives \(node.receives.count) values, but `\(operation.type)` takes one (\(inputs[0].shownName)); "
-                + "let it receive an array"
-        }
-        for producer in node.receives {
-            let outputs = delivered(by: producer)
-            let fits = outputs.contains { output in
-                inputs.contains { input in isArray && !input.element.isEmpty ? output.fitsElement(of: input) : output.fits(input) }
-            }
-            guard !fits, let output = outputs.first, let input = inputs.last else { continue }
-            return "receives \(isArray && !input.element.isEmpty ? input.element : input.shownName) "
-                + "from `\(graph.path(of: producer))`, which delivers \(output.shownName); let them be the same"
-        }
-        return nil
-    }
-
     private mutating func streamFault(
         _ node: Node, _ operation: OperationNode, _ signatures: [OperationSignature]
     ) -> String? {
@@ -163,47 +155,5 @@ private struct TypeCheck {
         guard let found = sent.last, !sent.contains(where: { type in streamed.contains { type.fits($0) } }) else { return nil }
         return "receives elements of \(expected.shownName) from `\(graph.path(of: producer))`, which sends \(found.shownName); "
             + "let them be the same"
-    }
-
-    /// What it may deliver.
-    private mutating func delivered(by index: Int) -> [ValueType] {
-        let node = graph.nodes[index]
-        switch node.kind {
-        case .operation(let operation):
-            if node.isHosted { return [.any] }
-            if operation.type == Self.commandType { return [ValueType.ofCommand(graph.parameters[operation.parameters])] }
-            let outputs = candidates(operation).map(\.output)
-            return outputs.isEmpty ? [.any] : outputs
-        case .group, .forEach:
-            return delivered(byChildrenOf: index)
-        case .decider:
-            return [.any]
-        }
-    }
-
-    /// An array of what each child delivers, if that is one type.
-    private mutating func delivered(byChildrenOf group: Int) -> [ValueType] {
-        // What will be added is not known.
-        if children[group]?.contains(where: { graph.nodes[$0].isDecider }) == true { return [.any] }
-        var element: ValueType?
-        for child in children[group] ?? [] {
-            guard case .operation(let operation) = graph.nodes[child].kind, !graph.nodes[child].isHosted else { return [.any] }
-            let outputs = Set(candidates(operation).map(\.output))
-            guard let output = outputs.first, outputs.count == 1, output.form == .json, element ?? output == output else { return [.any] }
-            element = output
-        }
-        guard let element else { return [.any] }
-        return [ValueType(.json, name: "Swift.Array<\(element.name)>", element: element.name)]
-    }
-}
-
-extension ValueType {
-    fileprivate var shownName: String {
-        switch form {
-        case .any: "any value"
-        case .void: "nothing"
-        case .json where name.isEmpty: "a list of \(element)"
-        case .json, .text, .own: name
-        }
     }
 }

@@ -70,8 +70,8 @@ struct ExplainText {
         if last.failure.hasStderr {
             for line in last.failure.stderr.split(separator: "\n").suffix(10) { text += "    \(PlainText.of(String(line)))\n" }
         }
-        // What its condition has kept from running has written nothing.
-        return last.hasCondition ? text : text + "  → `aop logs \(last.operation)` has what it wrote\n"
+        return last.hasCondition || last.failure.code.meansThatItDidNotRun
+            ? text : text + "  → `aop logs \(last.operation)` has what it wrote\n"
     }
 
     // MARK: What is in it, and what has happened
@@ -107,4 +107,9 @@ struct ExplainText {
     }
 
     private func ago(_ since: Int64) -> String { "\(TimeText.duration(milliseconds: explanation.at - since)) ago" }
+}
+
+extension WireFailureCode {
+    /// What its condition, or another one like it, has kept from running has written nothing.
+    fileprivate var meansThatItDidNotRun: Bool { self == .condition || self == .duplicate || self == .quarantined }
 }

@@ -50,8 +50,9 @@ struct ClusterReport {
         for measurement in measurements {
             let name = "\(measurement.workload.id) of \(BenchReport.grouped(measurement.count))"
             if let slowdown = measurement.slowdown {
-                notes.append(
-                    "\(name): beside the flood a submission of \(measurement.workload.probe?.operations ?? 1) operations takes \(BenchReport.number(slowdown)) times as long as alone")
+                let operations = measurement.workload.probe?.operations ?? 1
+                let probe = operations == 1 ? "a submission of one operation" : "a chain of \(operations)"
+                notes.append("\(name): beside the flood \(probe) takes \(BenchReport.number(slowdown)) times as long as alone")
             }
             if let ratio = measurement.worstToMeanWait {
                 notes.append("\(name): the longest wait is \(BenchReport.number(ratio)) times the mean one")
