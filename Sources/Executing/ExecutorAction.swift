@@ -10,7 +10,7 @@ package enum ExecutorAction: Equatable, Sendable {
     case lineUp(UnitKey, WireAssignment)
     /// Ask the unit's body to end: cancel it, SIGTERM to its command.
     case stop(UnitKey)
-    /// End the unit's body by force; answered by `cannotKill` when there is no way.
+    /// End the unit's body by force; answered by `killed`, or by `cannotKill` when there is no way.
     case kill(UnitKey)
     /// Tell the coordinator.
     case report(WireUnitReport)

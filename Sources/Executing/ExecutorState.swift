@@ -249,7 +249,7 @@ package struct ExecutorState: Sendable {
     /// it was ordered to end at once this process does.
     package mutating func cannotKill(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
         guard case .running(let running)? = units[key]?.phase, case .killed(_, _, true) = running.course else { return [] }
-        return exit(.stuck)
+        return endsWithTheProcess(at: at) + exit(.stuck)
     }
 
     // MARK: Time
@@ -285,7 +285,6 @@ package struct ExecutorState: Sendable {
             case .stopping(let cause, let killAt) where killAt <= now:
                 running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: cause == .lockLeaseEnding)
                 actions.append(.kill(key))
-                if cause == .cancelled { actions.append(.report(.stopping(key, at: at, forced: true))) }
             case .killed(let cause, let lostAt, _) where lostAt <= now:
                 running.course = .stuck(cause)
                 units[key]?.phase = .running(running)
@@ -360,7 +359,7 @@ extension ExecutorState {
         }
         switch intake {
         case .draining, .closing: if units.isEmpty { actions += exit(.drained) }
-        case .stuck: if isOnlyStuck { actions += exit(.stuck) }
+        case .stuck: if isOnlyStuck { actions += endsWithTheProcess(at: at) + exit(.stuck) }
         case .open, .exiting: break
         }
         return actions
@@ -443,7 +442,8 @@ extension ExecutorState {
             stopRunning(key, running, cause: cause, force: order.now, now: now, into: &actions)
             guard cause == .cancelled else { return }
             actions.append(.report(.stopping(key, at: at, forced: false)))
-            if order.now { actions.append(.report(.stopping(key, at: at, forced: true))) }
+            // Of what was ended by force before, who orders it may not have heard.
+            if running.isKilled { actions.append(.report(.stopping(key, at: at, forced: true))) }
         case .finished(let end)?:
             actions.append(.report(.ended(key, end)))
         }
@@ -465,14 +465,14 @@ extension ExecutorState {
         case (.stopping(let first, let killAt), false):
             // What is not wanted any more stays so; else the first cause decided the outcome.
             running.course = .stopping(cause == .unwanted ? cause : first, killAt: killAt)
-        case (.stopping(let first, _), true):
+        case (.stopping(let first, _), true), (.stuck(let first), true):
             running.course = .killed(
                 cause == .unwanted ? cause : first, lostAt: now + Self.killMilliseconds, isHurried: true)
             actions.append(.kill(key))
         case (.killed(let first, let lostAt, let isHurried), _):
             running.course = .killed(cause == .unwanted ? cause : first, lostAt: lostAt, isHurried: isHurried || force)
             if force && !isHurried { actions.append(.kill(key)) }
-        case (.stuck(let first), _):
+        case (.stuck(let first), false):
             running.course = .stuck(cause == .unwanted ? cause : first)
         }
         units[key]?.phase = .running(running)

@@ -22,6 +22,8 @@ package struct HeldUnit: Equatable, Sendable {
         package var isFenced = false
         /// That it was lost is kept until it is acknowledged: it is not to be run again.
         package var isAtMostOnce = false
+        /// Its body was ended by force, and its end has not come.
+        package var isKilled = false
         package var course: Course
     }
 
@@ -30,7 +32,7 @@ package struct HeldUnit: Equatable, Sendable {
         case working(timeoutAt: Int64?)
         /// It was asked to end; at `killAt` it is forced to.
         case stopping(StopCause, killAt: Int64)
-        /// It was forced to end; at `lostAt` it is given up. `isHurried`: it was ordered to end without grace.
+        /// It is to end by force, if there is a way; at `lostAt` it is given up. `isHurried`: it was ordered to end without grace.
         case killed(StopCause, lostAt: Int64, isHurried: Bool)
         /// It cannot be ended but by the end of this process.
         case stuck(StopCause)

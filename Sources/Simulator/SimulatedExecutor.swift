@@ -275,6 +275,7 @@ final class SimulatedExecutor {
             bodies[number]?.ending = .cancelled
             bodies[number]?.endsAtOnce()
             world.put(.bodyEnds(self, body: number), at: now + 1 + world.random.below(5))
+            step { $0.killed(key, at: $2) }
         case .fetchInputs(let key, _): step { $0.inputsReady(key, now: $1, at: $2) }
         // The program that submits is not ended for what it does not end.
         case .askForReplacement where !isWorker, .exit where !isWorker: break

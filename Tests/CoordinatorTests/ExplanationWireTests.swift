@@ -52,6 +52,10 @@ import Wire
                 .stopping(StopWait(reason: "cancelled", since: 3_000, running: other, open: 2, until: 0)), "stopping",
                 { $0.since == 3_000 && $0.open == 2 && $0.remedy == "`aop cancel s/b --now` ends it without grace" }
             ),
+            (
+                .pausing(PauseWait(unit: other, since: 4_000, workers: ["h/0"])), "pausing",
+                { $0.since == 4_000 && $0.operation == "s/a" && $0.worker == "h/0" && $0.text.contains("6 s ago") }
+            ),
             (.partialResults("full"), "partialResults", { $0.text == "runs, and is held back: full" }),
         ]
         #expect(Set(all.map(\.0.kind)) == Set(Blocker.Kind.allCases))

@@ -163,6 +163,97 @@ import Testing
         #expect(errors(&cluster, "a") == ["deadline did not end within 10 s"])
     }
 
+    // MARK: Deadlines beside a start
+
+    /// A deadline of 10 s, of one operation or what is around it, that is over while the coordinator is away.
+    private func cutOff(_ sketches: [Sketch] = [.op("a")], after outage: Int64 = 60_000) throws -> (FakeCluster, [Assignment]) {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        cluster.submit(Sketch.group("root", sketches).having { $0.deadlineMilliseconds = 10_000 }.graph())
+        for path in cluster.heldPaths { cluster.begin(path) }
+        let held = cluster.held[1] ?? []
+        try cluster.restart(after: outage)
+        return (cluster, held)
+    }
+
+    private func items(_ assignments: [Assignment], _ state: ExecutorAttachment.HeldState) -> [ExecutorAttachment.Held] {
+        assignments.map { .init(unit: $0.unit, attempt: $0.attempt, state: state) }
+    }
+
+    @Test func workThatEndedInTime_counts_thoughTheCoordinatorHearsOfItLater() throws {
+        var (cluster, held) = try cutOff([.op("a"), .op("b")])
+        cluster.advance(500)
+        #expect(cluster.state("") == .running, "nobody has told")
+        cluster.attach(1, slots: 4, held: items(held, .finished))
+        cluster.advance(100)
+        #expect(cluster.state("") == .running, "its end is to come")
+        cluster.end("a", lasting: 1_000, heardAfter: 55_000)
+        #expect(cluster.state("a") == .succeeded && cluster.state("") == .running)
+        cluster.end("b", lasting: 1_000, heardAfter: 55_000)
+        #expect(cluster.view()?.state == .succeeded)
+        cluster.advance(60_000)
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func workThatEndedTooLate_fails_howeverLateThatIsHeardOf() throws {
+        var (cluster, held) = try cutOff()
+        cluster.attach(1, slots: 4, held: items(held, .finished))
+        cluster.end("a", lasting: 40_000, heardAfter: 10_000)
+        #expect(cluster.stops.isEmpty, "it has ended")
+        #expect(cluster.state("a") == .cancelled)
+        #expect(cluster.view()?.state == .failed && cluster.view()?.timedOut == true)
+    }
+
+    @Test func operationWithADeadlineOfItsOwn_isJudgedByWhenItEnded() throws {
+        let cases: [(heardAfter: Int64, state: OperationState)] = [(1_000, .failed), (55_000, .succeeded)]
+        for (heardAfter, state) in cases {
+            var cluster = FakeCluster()
+            cluster.attach(1)
+            cluster.submit(Sketch.group("root", [.op("a").having { $0.deadlineMilliseconds = 10_000 }]).graph())
+            cluster.begin("a")
+            let held = cluster.held[1] ?? []
+            try cluster.restart(after: 60_000)
+            cluster.attach(1, held: items(held, .finished))
+            cluster.end("a", lasting: 100, heardAfter: heardAfter)
+            #expect(cluster.state("a") == state)
+        }
+    }
+
+    @Test func workThatStillRuns_isStoppedAsSoonAsThatIsTold() throws {
+        var (cluster, held) = try cutOff([.op("a"), .op("b")])
+        cluster.advance(500)
+        cluster.attach(1, slots: 4, held: items([held[0]], .running) + items([held[1]], .finished))
+        #expect(Set(cluster.stops.map(\.unit)).contains(held[0].unit))
+        #expect(cluster.state("a") == .stopping)
+    }
+
+    @Test func executorThatDoesNotComeBack_isWaitedForUntilItsLeaseIsOver() throws {
+        var (cluster, _) = try cutOff()
+        let window = cluster.configuration.leaseMilliseconds + 2 * cluster.configuration.reconnectMaximumMilliseconds
+        cluster.advance(window - 1)
+        #expect(cluster.state("") == .running)
+        cluster.advance(1)
+        #expect(cluster.state("") == .stopping, "something of it may go on there")
+        cluster.die(1, crashed: false)
+        #expect(cluster.view()?.state == .failed && cluster.view()?.timedOut == true)
+    }
+
+    @Test func endThatIsNotTold_isNotWaitedForWithoutALimit() throws {
+        var (cluster, held) = try cutOff()
+        cluster.attach(1, slots: 4, held: items(held, .finished))
+        let window = cluster.configuration.leaseMilliseconds + 2 * cluster.configuration.reconnectMaximumMilliseconds
+        cluster.advance(2 * window - 1)
+        #expect(cluster.state("") == .running)
+        cluster.advance(1)
+        #expect(cluster.state("a") == .stopping)
+    }
+
+    @Test func groupInWhichSomethingHadNotBegun_isJudgedAtOnce() throws {
+        var (cluster, _) = try cutOff([.op("a"), .op("b", after: ["a"])])
+        cluster.advance(1)
+        #expect(cluster.state("") == .stopping)
+    }
+
     @Test func deadline_runsOnBootTime() {
         var cluster = FakeCluster()
         cluster.submit(Sketch.group("root", [.op("a").having { $0.deadlineMilliseconds = 10_000 }]).graph())

@@ -231,6 +231,35 @@ import Testing
         #expect(silent.until == heard + cluster.configuration.orphanLimitMilliseconds)
     }
 
+    @Test func whatDoesNotStop_isSaidToWaitForItsNeighbours_andWhatNowCosts() throws {
+        var (cluster, id) = cluster(.op("a"), .op("b"))
+        cluster.begin("a")
+        cluster.begin("b")
+        _ = cluster.ask(.cancel(submission: "last", path: "a", reason: "", now: false))
+        let (owner, unit) = try #require(cluster.find("a", on: nil))
+        let peer = try #require(cluster.peers[owner])
+        cluster.step([.stopping(peer, unit.unit, unit.attempt, forced: false, at: cluster.now.wall)])
+        let soon = try cluster.explained("a")
+        #expect(!soon.blockers[0].text(now: soon.at).contains("does not stop"))
+        #expect(
+            soon.blockers[0].remedy(for: "\(id)/a")
+                == "`aop cancel \(id)/a --now` ends it without grace; if that takes the end of its process, "
+                + "the other one in it is lost with it, and runs again (what runs at most once fails)")
+        cluster.advance(cluster.configuration.graceMillisecondsDefault + 2_000)
+        let late = try cluster.explained("a")
+        #expect(late.blockers[0].text(now: late.at).hasSuffix(". It does not stop, and its process ends when \(id)/b has ended"))
+        #expect(
+            late.blockers[0].remedy(for: "\(id)/a")
+                == "`aop cancel \(id)/a --now` ends its process at once: the other one in it is lost with it, and runs again "
+                + "(what runs at most once fails)")
+        // Whose that is, the reader may not know.
+        guard case .stopping(var wait) = late.blockers[0] else { return #expect(Bool(false)) }
+        wait.neighbours = [""]
+        #expect(Blocker.stopping(wait).text(now: late.at).hasSuffix("its process ends when the other one in it has ended"))
+        cluster.end("b")
+        #expect(cluster.explain("a")?.blockers[0].text(now: late.at).hasSuffix("and its process is ended for it") == true)
+    }
+
     @Test func heldBackByAFullSpool_isSaid() {
         var (cluster, _) = cluster(.op("a"))
         cluster.begin("a")

@@ -189,6 +189,27 @@ struct LinkTests {
         #expect(cluster.heldPaths.contains("b") == !path.isEmpty)
     }
 
+    @Test func pauseThatHasNotTakenEffect_isSaid_withWhomItWaitsFor() throws {
+        var cluster = Self.quick(Self.chain)
+        cluster.begin("a")
+        #expect(cluster.ask(.pause(submission: "last", path: "")) == nil)
+        cluster.advance(12_000)
+        let id = cluster.view()?.id ?? ""
+        let explained = try cluster.explained("b")
+        #expect(explained.blockers.map(\.kind) == [.order, .pausing])
+        #expect(
+            explained.blockers.last?.text(now: explained.at)
+                == "a pause of \(id) was asked for 12 s ago, which takes effect when h/1 has answered, or its lease is over")
+        #expect(explained.blockers.last?.remedy(for: "\(id)/b") == "`aop resume \(id)` takes it back")
+        #expect(cluster.explain("")?.blockers.map(\.kind) == [.pausing])
+        #expect(cluster.explain("a")?.blockers == [], "what runs goes on")
+        let waits = cluster.operations().map { $0.waiting?.text ?? "" }
+        let wait = "a pause was asked for, which takes effect when h/1 has answered, or its lease is over"
+        #expect(waits == [wait, "", wait, wait], "of the submission and what has not begun in it")
+        _ = cluster.ask(.resume(submission: "last", path: ""))
+        #expect(cluster.explain("b")?.blockers.map(\.kind) == [.order])
+    }
+
     /// It had begun before the order came: what runs goes on.
     @Test func pausedTooLate_itGoesOn() {
         var cluster = Self.quick(Self.chain)

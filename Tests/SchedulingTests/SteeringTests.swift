@@ -182,6 +182,58 @@ import Testing
         #expect(told().map(\.state) == [.cancelled])
     }
 
+    /// Its code ignores the cancellation, and nothing ends that but the end of its process, which has a healthy neighbour.
+    @Test func whatDoesNotStop_isShownAsThat_andNotAsEndedByForce() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 3)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b"), .op("c")]).graph())
+        for path in ["a", "b", "c"] { cluster.begin(path) }
+        _ = cluster.ask(.cancel(submission: "last", path: "a", reason: "", now: false))
+        // Its executor's clock is behind.
+        try stopping(&cluster, forced: false, at: cluster.now.wall - 60_000)
+        let told = cluster.now.wall
+        let due = cluster.configuration.graceMillisecondsDefault + 2_000
+        cluster.advance(due - 1)
+        #expect(cluster.history().map(\.event) == [.requested, .delivered, .stopping], "its executor has not given it up")
+        cluster.advance(1)
+        #expect(cluster.history().map(\.event) == [.requested, .delivered, .stopping, .overdue])
+        #expect(cluster.history().last?.text == "does not stop; its process ends when the 2 others in it have ended")
+        #expect(cluster.history().last?.at == told + due)
+        #expect(cluster.explain("a")?.history.last?.event == "overdue")
+        cluster.end("b")
+        #expect(cluster.history().last?.text == "does not stop; its process ends when the other one in it has ended")
+        try cluster.restart()
+        #expect(cluster.history().last?.event == .stopping, "nothing is known of what is not heard")
+        cluster.reattach(1, slots: 3)
+        cluster.begin("a")
+        cluster.begin("c")
+        #expect(cluster.history().last?.event == .overdue)
+        cluster.end("c")
+        #expect(cluster.history().last?.text == "does not stop; its process is ended for it")
+        try stopping(&cluster, forced: true)
+        cluster.die(1, crashed: false)
+        #expect(cluster.history().map(\.event) == [.requested, .delivered, .stopping, .killed, .acknowledged])
+        #expect(cluster.state("a") == .cancelled)
+    }
+
+    /// A process that hangs in the kernel.
+    @Test func whatWasEndedByForce_andIsNotGone_isShownAsThatToo() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        cluster.begin("a")
+        cluster.begin("b")
+        _ = cluster.ask(.cancel(submission: "last", path: "a", reason: "", now: true))
+        try stopping(&cluster, forced: false)
+        try stopping(&cluster, forced: true)
+        cluster.advance(1_999)
+        #expect(cluster.history().last?.event == .killed)
+        cluster.advance(1)
+        #expect(cluster.history().last?.event == .overdue)
+        cluster.end("a", .stopped)
+        #expect(cluster.history().map(\.event) == [.requested, .delivered, .stopping, .killed, .acknowledged], "it is shown, and not kept")
+    }
+
     @Test func stopsOfAttemptsThatWereNotToldTo_areNoneOfTheUnits() throws {
         var cluster = FakeCluster()
         cluster.attach(1)

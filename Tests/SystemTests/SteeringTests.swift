@@ -178,6 +178,45 @@ extension SystemTests {
             }
         }
 
+        /// Nothing ends it but the end of its process, and that has a healthy neighbour.
+        @Test func whatDoesNotStop_isToldAsThat_andItsNeighbourIsNamed() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let worker = harness.startWorker("--processes", "1", "--slots", "2")
+                _ = try await harness.waitForExecutors(1)
+                mkfifo("\(harness.directory)/pipe", 0o600)
+                let graph = try harness.write(
+                    "deaf.yaml",
+                    """
+                    group:
+                      - {id: deaf, op: readFile, with: {path: '\(harness.directory)/pipe'}, grace: 100ms}
+                      - {id: healthy, run: 'while [ ! -e \(harness.directory)/go ]; do sleep 0.02; done'}
+
+                    """)
+                let id = try JSON(parsing: try await harness.aop("submit", graph, "-o", "json").text)["id"].string ?? ""
+                func operations() async throws -> [JSON] {
+                    try JSON(parsing: try await harness.aop("show", id, "-o", "json").text)["operations"].elements
+                }
+                try await eventually("both run") { try await operations().count { $0["state"] == "running" && $0["type"] != "group" } == 2 }
+                _ = try await harness.aop("cancel", "\(id)/deaf")
+                try await eventually("it is told that it does not stop") {
+                    try await operations().flatMap { $0["history"].elements }.compactMap { $0["event"].string }
+                        == ["requested", "delivered", "stopping", "overdue"]
+                }
+                let shown = try await harness.aop("show", id)
+                #expect(shown.text.contains("does not stop; its process ends when the other one in it has ended"), "\(shown)")
+                #expect(!shown.text.contains("ended by force"), "\(shown)")
+                let explained = try await harness.aop("explain", "\(id)/deaf")
+                #expect(explained.text.contains("its process ends when \(id)/healthy has ended"), "\(explained)")
+                _ = try harness.write("go", "")
+                _ = try await harness.aop("wait", id)
+                let events = try await operations().flatMap { $0["history"].elements }.compactMap { $0["event"].string }
+                // What a process says as it ends may be lost with it.
+                #expect(["killed", "stopped"].contains(events.dropLast().last ?? "") && events.last == "acknowledged", "\(events)")
+                _ = worker
+            }
+        }
+
         @Test func cancelOfAGroupThatWaits_endsWithTheGroup() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

@@ -344,22 +344,65 @@ import Wire
             state.stopOrdered([order(one, .cancelled)], now: 1, at: 1) == [.stop(one), .report(.stopping(one, at: 1, forced: false))])
         #expect(
             state.stopOrdered([order(one, .cancelled, now: true)], now: 2, at: 2) == [
-                .kill(one), .report(.stopping(one, at: 2, forced: false)), .report(.stopping(one, at: 2, forced: true)),
+                .kill(one), .report(.stopping(one, at: 2, forced: false)),
             ])
+        #expect(state.killed(one, at: 3) == [.report(.stopping(one, at: 3, forced: true))])
+        #expect(state.killed(one, at: 4) == [], "once")
     }
 
-    @Test func cancelled_isToldAgain_whenItsGraceIsOver() {
+    @Test func force_isToldWhenItWasUsed_andAgainToWhoOrdersItOnANewConnection() {
         var state = attached()
         _ = state.dispatched([assignment(one, grace: 200)], now: 0, at: 0)
         _ = state.stopOrdered([order(one, .cancelled)], now: 1, at: 1)
-        #expect(state.tick(now: 201, at: 201) == [.kill(one), .report(.stopping(one, at: 201, forced: true))])
+        #expect(state.tick(now: 201, at: 201) == [.kill(one)])
+        #expect(state.killed(one, at: 202) == [.report(.stopping(one, at: 202, forced: true))])
+        #expect(
+            state.stopOrdered([order(one, .cancelled)], now: 203, at: 203) == [
+                .report(.stopping(one, at: 203, forced: false)), .report(.stopping(one, at: 203, forced: true)),
+            ])
+    }
+
+    @Test func timedOutBody_isEndedByForce_andNobodyIsToldOfAStop() {
+        var state = attached()
+        _ = state.dispatched([assignment(one, timeout: 10, grace: 10)], now: 0, at: 0)
+        _ = state.tick(now: 10, at: 10)
+        #expect(state.tick(now: 20, at: 20) == [.kill(one)])
+        #expect(state.killed(one, at: 20) == [])
+    }
+
+    @Test func bodyThatNothingEnds_isToldAsEndedByForce_withItsProcessAndNotBefore() {
+        var state = attached(slots: 2)
+        _ = state.dispatched([assignment(one, grace: 10), assignment(two)], now: 0, at: 0)
+        _ = state.stopOrdered([order(one, .cancelled)], now: 0, at: 0)
+        #expect(state.tick(now: 10, at: 10) == [.kill(one)])
+        #expect(state.cannotKill(one, now: 10, at: 10) == [])
+        #expect(state.tick(now: 2010, at: 2010) == [.askForReplacement])
+        _ = state.ended(two, .cancelled, now: 9000, at: 9000)
+        #expect(
+            state.acknowledged([two], now: 9001, at: 9001) == [
+                .forget(two), .report(.stopping(one, at: 9001, forced: true)), .exit(.stuck),
+            ])
     }
 
     @Test func stopNow_ofABodyThatCannotBeEnded_endsTheProcess() {
         var state = attached()
         _ = state.dispatched([assignment(one)], now: 0, at: 0)
         #expect(state.stopOrdered([order(one, .cancelled, now: true)], now: 1, at: 1).prefix(2) == [.stop(one), .kill(one)])
-        #expect(state.cannotKill(one, now: 1, at: 1) == [.exit(.stuck)])
+        #expect(state.cannotKill(one, now: 1, at: 1) == [.report(.stopping(one, at: 1, forced: true)), .exit(.stuck)])
+    }
+
+    /// Its neighbour may take hours.
+    @Test func stopNow_ofABodyThatWasGivenUp_endsTheProcessToo() {
+        var state = attached(slots: 2)
+        _ = state.dispatched([assignment(one, grace: 10), assignment(two)], now: 0, at: 0)
+        _ = state.stopOrdered([order(one, .cancelled)], now: 0, at: 0)
+        _ = state.tick(now: 10, at: 10)
+        #expect(state.tick(now: 2010, at: 2010) == [.askForReplacement])
+        #expect(
+            state.stopOrdered([order(one, .cancelled, now: true)], now: 3000, at: 3000) == [
+                .kill(one), .report(.stopping(one, at: 3000, forced: false)),
+            ])
+        #expect(state.cannotKill(one, now: 3000, at: 3000) == [.report(.stopping(one, at: 3000, forced: true)), .exit(.stuck)])
     }
 
     @Test func recalled_isGivenBackOnlyIfNotStarted() {

@@ -102,7 +102,13 @@ extension Blocker {
             wire.since = wait.since
             wire.until = wait.until
             wire.open = UInt32(clamping: wait.open)
+            if wait.isOverdue { wire.stage = "overdue" }
         case .partialResults: break
+        case .pausing(let wait):
+            wire.name(wait.unit)
+            wire.since = wait.since
+            // Of several the text says it.
+            wire.worker = wait.workers.count == 1 ? wait.workers[0] : ""
         }
         return wire
     }

@@ -19,7 +19,7 @@ extension Blocker {
             headline(now: now) + wait.details
         case .worker(let wait): headline(now: now) + wait.absence
         case .dependency, .delivery, .order, .group, .maxConcurrent, .delay, .paused, .join, .retry, .submitter, .stopping,
-            .partialResults:
+            .partialResults, .pausing:
             headline(now: now)
         }
     }
@@ -46,6 +46,8 @@ extension Blocker {
         case .submitter(let wait): wait.text(now: now)
         case .stopping(let wait): wait.text(now: now)
         case .partialResults(let reason): "runs, and is held back: \(reason)"
+        case .pausing(let wait):
+            "a pause of \(wait.unit.operation) was asked for \(Moment.ago(wait.since, now)), which takes effect \(wait.moment)"
         }
     }
 
@@ -71,6 +73,7 @@ extension Blocker {
                 ? "" : "see that the program that submitted it runs and reaches the coordinator; else it fails with `submitterGone`"
         case .stopping(let wait): wait.remedy(for: operation)
         case .partialResults: "start the coordinator with a larger `--partial-result-bytes`, or let other submissions end"
+        case .pausing(let wait): "`aop resume \(wait.unit.operation)` takes it back"
         }
     }
 
@@ -181,13 +184,29 @@ extension StopWait {
                 ? "; \(running.operation) is not gone yet" : "; \(running.operation) is not gone yet on \(running.worker)"
         }
         if until > 0 { text += ", which is not heard: it has ended it by \(Moment.until(until, now))" }
-        return text
+        guard isOverdue else { return text }
+        guard neighbourCount > 0 else { return text + ". It does not stop, and its process is ended for it" }
+        return text + ". It does not stop, and its process ends when \(others) \(neighbourCount == 1 ? "has" : "have") ended"
     }
+
+    /// The neighbours, by name where there are some.
+    private var others: String {
+        let named = neighbours.filter { !$0.isEmpty }
+        guard !named.isEmpty else { return theOthers }
+        let more = neighbourCount - named.count
+        return named.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+
+    private var theOthers: String { neighbourCount == 1 ? "the other one in it" : "the \(neighbourCount) others in it" }
 
     fileprivate func remedy(for operation: String) -> String {
         if beginsAnew { return "" }
-        return until > 0
-            ? "see why that worker does not reach the coordinator (`aop workers`)" : "`aop cancel \(operation) --now` ends it without grace"
+        if until > 0 { return "see why that worker does not reach the coordinator (`aop workers`)" }
+        guard neighbourCount > 0 else { return "`aop cancel \(operation) --now` ends it without grace" }
+        let cost = "\(theOthers) \(neighbourCount == 1 ? "is" : "are") lost with it, and \(neighbourCount == 1 ? "runs" : "run") again"
+        return isOverdue
+            ? "`aop cancel \(operation) --now` ends its process at once: \(cost) (what runs at most once fails)"
+            : "`aop cancel \(operation) --now` ends it without grace; if that takes the end of its process, \(cost) (what runs at most once fails)"
     }
 }
 

@@ -3,7 +3,7 @@ public enum Blocker: Hashable, Sendable {
     /// The names of JSON.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case dependency, delivery, order, group, maxConcurrent, delay, paused, lock, condition, join, worker, slots, retry, submitter,
-            stopping, partialResults
+            stopping, partialResults, pausing
     }
 
     /// It begins after that one has ended.
@@ -35,6 +35,8 @@ public enum Blocker: Hashable, Sendable {
     case stopping(StopWait)
     /// It runs, and what it sends is not taken, for this reason.
     case partialResults(String)
+    /// A user has asked to pause what it is or is in, which has not taken effect.
+    case pausing(PauseWait)
 
     public var kind: Kind {
         switch self {
@@ -54,6 +56,7 @@ public enum Blocker: Hashable, Sendable {
         case .submitter: .submitter
         case .stopping: .stopping
         case .partialResults: .partialResults
+        case .pausing: .pausing
         }
     }
 }
@@ -234,4 +237,36 @@ public struct StopWait: Hashable, Sendable {
     public var until: Int64
     /// Only its attempt ends, and another one follows.
     public var beginsAnew = false
+    /// It has not ended in its grace, and only the end of its process ends it, which comes when the neighbours have ended.
+    public var isOverdue = false
+    /// What else runs in the process that has it, of many only the first; empty: it is not the reader's to know.
+    public var neighbours: [String] = []
+    public var neighbourCount = 0
+
+    /// So many are named.
+    public static let neighboursMax = 3
+}
+
+public struct PauseWait: Hashable, Sendable {
+    /// What is to be paused.
+    public var unit: BlockingUnit
+    /// Wall time at which that was asked for.
+    public var since: Int64
+    /// Who might begin something of it by themselves, and have not answered.
+    public var workers: [String]
+
+    public init(unit: BlockingUnit, since: Int64, workers: [String]) {
+        self.unit = unit
+        self.since = since
+        self.workers = workers
+    }
+
+    /// When it takes effect.
+    var moment: String {
+        guard let first = workers.first, workers.count > 1 else {
+            return "when \(workers.first ?? "its worker") has answered, or its lease is over"
+        }
+        let others = workers.count == 2 ? workers[1] : "\(workers.count - 1) more"
+        return "when \(first) and \(others) have answered, or their leases are over"
+    }
 }

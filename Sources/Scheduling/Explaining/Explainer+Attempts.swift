@@ -53,6 +53,7 @@ extension Explainer {
         if let running, case .assigned(_, let worker) = submission.units[running].phase {
             let session = scheduler.workers.sessions[worker.index]
             if !session.isAttached || session.isSuspected { wait.until = wall(session.lastHeard + silence(of: running, session)) }
+            nameNeighbours(of: submission.id(running), &wait)
         } else if let running, let stray = submission.strays(in: running).first {
             let session = scheduler.workers.sessions[stray.worker.index]
             wait.running = blocking(Int(stray.unit))
@@ -60,6 +61,17 @@ extension Explainer {
             if !session.isAttached { wait.until = wall(session.lastHeard + scheduler.configuration.orphanLimitMilliseconds) }
         }
         add(.stopping(wait))
+    }
+
+    /// What else runs in its process: it is waited for, or ended as well.
+    private func nameNeighbours(of unit: UnitID, _ wait: inout StopWait) {
+        let overdue = scheduler.overdueAttempt(of: unit)
+        let neighbours = overdue?.neighbours ?? scheduler.neighbours(of: unit)
+        wait.isOverdue = overdue != nil
+        wait.neighbourCount = neighbours.count
+        wait.neighbours = neighbours.prefix(StopWait.neighboursMax).map { other in
+            scheduler.mayRead(other, reader) ? scheduler.durable.name(of: other) : ""
+        }
     }
 
     /// The unit if it was given out, or attempts of it that were given up may go on, or the first in it of which that is so; nil: of none.

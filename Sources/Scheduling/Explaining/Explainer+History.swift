@@ -53,7 +53,8 @@ extension Explainer {
         events += failedAttempts(of: unit)
         note(state.startedAt, "started", text)
         note(submission.pauses[Int32(unit)] ?? 0, "paused", "it was paused")
-        for stage in submission.histories[Int32(unit)] ?? [] { note(stage.at, stage.event.rawValue, stage.text) }
+        let overdue = scheduler.overdueAttempt(of: submission.id(unit)).map { [$0.stage] } ?? []
+        for stage in (submission.histories[Int32(unit)] ?? []) + overdue { note(stage.at, stage.event.rawValue, stage.text) }
         note(state.finishedAt, "ended", endText(of: unit))
         return events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }

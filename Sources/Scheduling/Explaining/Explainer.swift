@@ -68,6 +68,7 @@ struct Explainer {
             addWaits(of: unit, state)
         }
         if !isPausedNow, isHeldBackByPause(state) { addPause(of: unit) }
+        if !scheduler.awaitedPauses.isEmpty, mayBePaused(state) { addAwaitedPauses(of: unit) }
         return found
     }
 
@@ -102,6 +103,22 @@ struct Explainer {
         // Shown as paused, if they are.
         case .paused, .wanting, .preparing, .ready, .postponed, .retryWait, .open: false
         case .provisional, .ended, .lingering, .dropped: false
+        }
+    }
+
+    /// Whether a pause is to be in its way: what runs goes on.
+    private func mayBePaused(_ state: Unit) -> Bool {
+        switch state.phase {
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .ready, .postponed, .retryWait, .open: true
+        case .assigned: !state.isRunning && state.startedAt == 0
+        case .provisional, .ended, .lingering, .dropped: false
+        }
+    }
+
+    private mutating func addAwaitedPauses(of unit: Int) {
+        var named: Set<UnitID> = []
+        for pause in scheduler.awaitedPauses(around: submission.id(unit)) where named.insert(pause.unit).inserted {
+            add(.pausing(PauseWait(unit: blocking(pause.unit), since: pause.since, workers: scheduler.workersAwaited(by: pause))))
         }
     }
 

@@ -85,6 +85,9 @@ extension Scheduler {
                 isThere == (wait.until == nil) && (!isThere || submission.isConcluding(unit)), "its submitter is there: \(isThere)")
         case .stopping: return check(state.stop != nil, "nobody stops it")
         case .partialResults: return check(state.isRunning, "it does not run")
+        case .pausing(let wait):
+            let isAsked = awaitedPauses.contains { $0.unit == wait.unit.unit }
+            return check(isAsked && submission.isInside(unit, of: wait.unit.unit.index), "nobody has asked to pause \(wait.unit.operation)")
         }
     }
 

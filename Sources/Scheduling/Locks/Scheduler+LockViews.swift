@@ -42,7 +42,7 @@ extension Scheduler {
         )
     }
 
-    private func mayRead(_ unit: UnitID, _ reader: Authority) -> Bool {
+    func mayRead(_ unit: UnitID, _ reader: Authority) -> Bool {
         reader.mayRead(durable.submissions[durable.index(of: unit.submission)])
     }
 

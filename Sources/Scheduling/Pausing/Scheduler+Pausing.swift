@@ -9,6 +9,8 @@ struct AwaitedPause {
     let path: String
     let authority: Authority
     let unit: UnitID
+    /// When it was asked for (wall time).
+    let since: Int64
     /// What was linked to something when it was asked for; those at the end are not known yet to be given up.
     var links: [(name: AttemptName, worker: WorkerNumber)]
 }
@@ -41,7 +43,7 @@ extension Scheduler {
         let links = links(in: unit)
         guard !links.isEmpty else { return nil }
         return AwaitedPause(
-            request: request, submission: submission.id, path: path, authority: authority, unit: unit, links: links)
+            request: request, submission: submission.id, path: path, authority: authority, unit: unit, since: now.wall, links: links)
     }
 
     /// Pauses what no executor can begin by itself any more.
@@ -69,11 +71,25 @@ extension Scheduler {
     }
 
     /// Whether the unit, or something around it, is about to be paused.
-    func isAboutToBePaused(_ unit: UnitID) -> Bool {
-        awaitedPauses.contains { pause in
-            pause.unit.submission == unit.submission
-                && durable.submissions[durable.index(of: unit.submission)].isInside(unit.index, of: pause.unit.index)
+    func isAboutToBePaused(_ unit: UnitID) -> Bool { awaitedPauses.contains { $0.unit.submission == unit.submission && isAbout($0, unit) } }
+
+    /// Pauses of the unit, or of something around it, that have not taken effect.
+    func awaitedPauses(around unit: UnitID) -> [AwaitedPause] {
+        awaitedPauses.filter { $0.unit.submission == unit.submission && isAbout($0, unit) }
+    }
+
+    private func isAbout(_ pause: AwaitedPause, _ unit: UnitID) -> Bool {
+        durable.submissions[durable.index(of: unit.submission)].isInside(unit.index, of: pause.unit.index)
+    }
+
+    /// Who might still begin something of what is to be paused, in the order in which they were asked.
+    func workersAwaited(by pause: AwaitedPause) -> [String] {
+        var names: [String] = []
+        for link in pause.links where mayBegin(link.name, on: link.worker) {
+            let name = durable.workers[link.worker.index].identity.name
+            if !names.contains(name) { names.append(name) }
         }
+        return names
     }
 
     /// What its executor has not begun comes back, if it is not too late.
@@ -83,6 +99,20 @@ extension Scheduler {
         guard session.isAttached, !durable.submissions[index].units[unit.index].isRunning, !session.recalled.contains(unit) else { return }
         workers.sessions[worker.index].recalled.append(unit)
         pending.stops[worker.index, default: []].append(StopOrder(unit: unit, attempt: attempt, reason: .recalled, now: false))
+    }
+
+    /// What is to be paused as soon as that may be told, and has not begun.
+    func pauseOnTheWay(to unit: UnitID) -> WaitingView? {
+        guard !awaitedPauses.isEmpty else { return nil }
+        let index = durable.index(of: unit.submission)
+        switch operationState(of: unit.index, index) {
+        case .blocked, .locking, .evaluating, .queued, .retrying: break
+        case .running where !durable.submissions[index].node(unit.index).isOperation: break
+        case .running, .stopping, .paused, .succeeded, .failed, .cancelled: return nil
+        }
+        guard let pause = awaitedPauses(around: unit).first else { return nil }
+        let wait = PauseWait(unit: blocking(pause.unit), since: pause.since, workers: workersAwaited(by: pause))
+        return WaitingView(kind: .paused, text: "a pause was asked for, which takes effect \(wait.moment)")
     }
 
     /// Why a unit waits that could go on but for a pause.

@@ -6,7 +6,7 @@ public struct WaitingView: Hashable, Sendable {
         case worker
         /// What it takes of a host is not free.
         case resources
-        /// It, or something around it, is paused.
+        /// It, or something around it, is paused, or is about to be.
         case paused
         /// The process that submitted it is not connected.
         case submitter
@@ -42,7 +42,7 @@ public struct ResourceView: Hashable, Sendable {
 extension Scheduler {
     /// - Parameter known: what was found for classes before.
     func waiting(_ unit: UnitID, known: inout [Int: WaitingView?]) -> WaitingView? {
-        if let view = pauseInTheWay(of: unit) ?? submitterInTheWay(of: unit) ?? streamInTheWay(of: unit)
+        if let view = pauseInTheWay(of: unit) ?? pauseOnTheWay(to: unit) ?? submitterInTheWay(of: unit) ?? streamInTheWay(of: unit)
             ?? scopeInTheWay(of: unit)
         {
             return view

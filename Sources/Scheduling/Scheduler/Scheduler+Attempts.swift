@@ -86,6 +86,7 @@ extension Scheduler {
         // The coordinator's clock orders facts; an executor's is only shown.
         let began = wallTime(reported: startedAt)
         let ended = began > 0 ? max(began, wallTime(reported: at)) : 0
+        passAwaitedDeadlines(around: name, endedAt: ended, on: number, &outputs)
         if tellsWaits, !isRunning(unit) { tellWait(of: unit, until: began, on: number, &outputs) }
         emit(.attemptEnded(unit, attempt, outcome, startedAt: began, endedAt: ended == now.wall ? 0 : ended, at: now.wall), &outputs)
         followLink(after: name, on: number, &outputs)

@@ -36,6 +36,7 @@ extension Scheduler {
         workers.sessions[number.index].operations = attachment.operations
         workers.sessions[number.index].labels = attachment.labels
         workers.sessions[number.index].recalled = []
+        workers.sessions[number.index].endsToTell = []
         workers.sessions[number.index].begunUnheard = []
         workers.sessions[number.index].conditions = attachment.conditions
         workers.hosts[host(of: number.index)].capacity = attachment.resources.sorted { $0.name < $1.name }
@@ -108,6 +109,7 @@ extension Scheduler {
                 beginStream(of: item.unit, item.attempt, &outputs)
                 watchTimeout(ofAttempt: item.attempt, item.unit)
             }
+            if item.state == .finished { workers.sessions[number.index].endsToTell.insert(item.unit) }
             if item.state == .queued, isPaused(item.unit) || durable.workers[number.index].isDrained {
                 recall(item.unit, item.attempt, number)
             }

@@ -23,8 +23,12 @@ extension Scheduler {
 
     mutating func deadlineDue(_ unit: UnitID, _ at: Int64, _ outputs: inout Outputs) {
         let index = durable.index(of: unit.submission)
-        guard durable.submissions[index].deadlines[Int32(unit.index)] == at else { return }
-        switch durable.submissions[index].units[unit.index].stop {
+        guard durable.submissions[index].deadlines[Int32(unit.index)] == at, !awaitEnds(of: unit, deadline: at) else { return }
+        passDeadline(of: unit, &outputs)
+    }
+
+    mutating func passDeadline(of unit: UnitID, _ outputs: inout Outputs) {
+        switch durable.submissions[durable.index(of: unit.submission)].units[unit.index].stop {
         case nil, .timedOut, .queueTimedOut, .conditionFailed, .streamVoided: emit(.deadlinePassed(unit, at: now.wall), &outputs)
         case .cancelled, .siblingFailed, .deadlinePassed, .duplicate, .submitterGone, .lockCycle, .quarantined, .unfit, .fenced: break
         }

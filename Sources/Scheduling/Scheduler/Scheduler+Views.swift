@@ -124,6 +124,9 @@ extension Scheduler {
         view.crashLimit = durable.submissions[index].crashLimit(unit, standard: configuration.crashLimit)
         view.isHosted = node.isHosted
         view.history = durable.submissions[index].histories[Int32(unit)] ?? []
+        if state.stop != nil, let overdue = overdueAttempt(of: UnitID(durable.submissions[index].number, unit)) {
+            view.history.append(overdue.stage)
+        }
         view.earlierAttempts = durable.submissions[index].shownEarlierAttempts(of: unit).map { attempt in
             EarlierAttemptView(
                 number: Int(attempt.number), worker: durable.workers[attempt.worker.index].identity.name, startedAt: attempt.startedAt,

@@ -110,6 +110,10 @@ public struct Scheduler {
     var explanationsAsked: [ExplanationRequest] = []
     /// To take effect when executors begin nothing of them by themselves any more.
     var awaitedPauses: [AwaitedPause] = []
+    /// To be judged when executors have told what had ended when the coordinator started.
+    var awaitedDeadlines: [AwaitedDeadline] = []
+    /// Boot time until which that is waited for.
+    var endsAwaitedUntil: Int64 = 0
 
     // What the current step has gathered.
     var pending = PendingSends()
@@ -162,6 +166,7 @@ public struct Scheduler {
         for input in inputs { decide(input, &outputs) }
         repeat {
             expireTimers(&outputs)
+            judgeAwaitedDeadlines(&outputs)
             pauseAwaited(&outputs)
             askForLocks(&outputs)
             endAbandoned(&outputs)
@@ -324,6 +329,7 @@ public struct Scheduler {
         for index in durable.submissions.indices { findMisfits(index) }
         rebuildLines()
         awaitWorkers()
+        awaitEnds()
         keepLocksWhileReattaching(until: now.boot + reattachWindow)
     }
 

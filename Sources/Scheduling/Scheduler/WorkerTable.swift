@@ -67,6 +67,8 @@ struct WorkerTable {
         var isLeaseWatched = false
         /// What may have been running in it when its lease was over. Until it attaches again.
         var begunUnheard: [BegunAttempt] = []
+        /// What had ended in it when it attached last, and whose end has not come.
+        var endsToTell: Set<UnitID> = []
         /// Units it was asked to give back.
         var recalled: [UnitID] = []
         /// Mean duration of its attempts in sixteenths of a millisecond, exponentially weighted; nil: none yet.
@@ -93,6 +95,7 @@ struct WorkerTable {
                 units.remove(at: index)
             }
             if !recalled.isEmpty { recalled.removeAll { $0 == unit } }
+            if !endsToTell.isEmpty { endsToTell.remove(unit) }
             if units.isEmpty { isExclusive = false }
         }
 

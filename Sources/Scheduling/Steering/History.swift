@@ -10,6 +10,8 @@ public struct HistoryEntry: Hashable, Sendable {
         case stopping
         /// Its executor has ended it by force.
         case killed
+        /// It has not ended in its grace, and only the end of its process ends it. Shown, and never kept: see `OverdueAttempt`.
+        case overdue
         /// Nothing of it runs any more.
         case stopped
         /// Its end is durable.

@@ -5129,7 +5129,7 @@ public nonisolated struct WireHistoryEntry: Sendable {
   /// milliseconds since 1970
   public var at: Int64 = 0
 
-  /// requested, delivered, stopping, killed, stopped, acknowledged, fenced, lateResultRefused, lost
+  /// requested, delivered, stopping, killed, overdue, stopped, acknowledged, fenced, lateResultRefused, lost
   public var event: String = String()
 
   public var text: String = String()
@@ -6118,7 +6118,7 @@ public nonisolated struct WireBlocker: @unchecked Sendable {
     set {_uniqueStorage()._kind = newValue}
   }
 
-  /// slots, retry, submitter, stopping, partialResults
+  /// slots, retry, submitter, stopping, partialResults, pausing
   public var text: String {
     get {_storage._text}
     set {_uniqueStorage()._text = newValue}
@@ -6194,7 +6194,7 @@ public nonisolated struct WireBlocker: @unchecked Sendable {
     set {_uniqueStorage()._condition = newValue}
   }
 
-  /// of a condition: notYet, preparing, evaluating, notNow; of a delivery: value, begin, end
+  /// of a condition: notYet, preparing, evaluating, notNow; of a delivery: value, begin, end; of stopping: overdue
   public var stage: String {
     get {_storage._stage}
     set {_uniqueStorage()._stage = newValue}

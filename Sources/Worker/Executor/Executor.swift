@@ -367,7 +367,8 @@ final class Executor: @unchecked Sendable {
         case .stop(let key):
             runner?.stop(key)
         case .kill(let key):
-            if runner?.kill(key) == false { step { $0.cannotKill(key, now: $1, at: $2) } }
+            guard let runner else { break }
+            if runner.kill(key) { step { $0.killed(key, at: $2) } } else { step { $0.cannotKill(key, now: $1, at: $2) } }
         case .forget(let key):
             runner?.discard(key)
             shelf.release(key)

@@ -203,7 +203,9 @@ package final class MemoryWorker {
             if let before = state.predecessor(of: assignment) { products.follow(key, after: before) }
             runner?.start(key, assignment, context: context, blobs: [:])
         case .stop(let key): runner?.stop(key)
-        case .kill(let key): if runner?.kill(key) == false { step { $0.cannotKill(key, now: $1, at: $2) } }
+        case .kill(let key):
+            guard let runner else { break }
+            if runner.kill(key) { step { $0.killed(key, at: $2) } } else { step { $0.cannotKill(key, now: $1, at: $2) } }
         case .askForReplacement, .exit: isStuck = true
         // Everything comes within its message, and there is no line.
         case .fetchInputs, .lineUp: break

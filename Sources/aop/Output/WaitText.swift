@@ -6,6 +6,7 @@ enum WaitText {
     static func reason(_ view: WireOperationView) -> String {
         if view.state == .paused { return PlainText.of(view.waiting.text) }
         if view.state == .stopping, let stage = view.history.last {
+            if stage.event == "overdue" { return PlainText.of(stage.text) }
             return "\(PlainText.of(stage.text)) \(TimeText.duration(milliseconds: max(0, WallClock.milliseconds() - stage.at))) ago"
         }
         if view.state == .evaluating { return ConditionText.reason(view.conditions) }
