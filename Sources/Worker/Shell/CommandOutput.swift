@@ -38,10 +38,10 @@ enum CommandOutput {
             return EncodedValue(encoding: .text, bytes: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes)
         case .lines:
             try requireUTF8(bytes)
-            let lines = try lines(bytes, in: directory)
             // With quotes and escapes it is longer than what the command has written.
-            guard lines.count <= Limits.valueBytes else { throw OutputLimit(.max, of: form).fault(found: lines.count) }
-            return .json(lines)
+            let array = try lines(bytes, in: directory)
+            guard array.count <= Limits.valueBytes else { throw OutputLimit(.max, of: form).fault(found: array.count) }
+            return .json(array)
         case .json:
             do {
                 try requireUTF8(bytes)
