@@ -1,3 +1,5 @@
+import Wire
+
 /// Bounds of what the coordinator holds, beside those of the protocol (`Limits`). Each has its unit and its reason.
 enum CoordinatorLimits {
     /// Failed attempts of one submission that have a line in the log below level debug: a flood of failures is not one of lines, too.
@@ -71,7 +73,7 @@ enum CoordinatorLimits {
     /// Bytes of one operation's parameters, and of one forEach element: they travel within assignments.
     static let parameterBytes = 4 << 20
     /// Bytes of one large value: a named bound for the disk.
-    static let blobBytes: UInt64 = 64 << 30
+    static let blobBytes = UInt64(Limits.valueBytes)
     /// Milliseconds after a start in which no large value is removed: by then workers have brought the results that they held.
     static let sweepAfterStartMilliseconds: Int64 = 3_600_000
     /// Seconds in which a large value that nothing names is kept, as something that is on its way may be about to name it.

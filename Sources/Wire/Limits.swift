@@ -51,6 +51,15 @@ public enum Limits {
     /// A command's output when its operation does not say `maxOutput`.
     public static let maxOutputBytesDefault = 64 * 1024 * 1024
 
+    /// One value, whatever its operation says: a named bound for the disks of workers and coordinator.
+    public static let valueBytes = 64 << 30
+
+    /// A command's output, or a received value, in the memory of an executor; what is larger is in a file, written in pieces of this size.
+    public static let outputMemoryBytes = 1024 * 1024
+
+    /// A command's output on its way into that file. Beyond it nothing is read from the command until the disk has caught up.
+    public static let outputUnwrittenBytes = 4 * 1024 * 1024
+
     /// Streamed output that is kept for readers as it comes, per attempt and stream.
     public static let outputSpoolBytes = 1024 * 1024
 

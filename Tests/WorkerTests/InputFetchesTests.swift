@@ -32,7 +32,7 @@ import Wire
     }
 
     @Test func fewAreOnTheirWay_theOthersFollowInOrder() {
-        var fetches = InputFetches()
+        var fetches = InputFetches(directory: FileManager.default.temporaryDirectory.path)
         let all = 0..<(InputFetches.activeMax * 3)
         let asked = all.map { begin($0, for: unit($0), &fetches) }
         #expect(asked.map(\.count) == all.map { $0 < InputFetches.activeMax ? 1 : 0 })
@@ -56,7 +56,7 @@ import Wire
     }
 
     @Test func newConnection_asksOnlyForWhatWasOnItsWay() {
-        var fetches = InputFetches()
+        var fetches = InputFetches(directory: FileManager.default.temporaryDirectory.path)
         for number in 0..<100 { _ = begin(number, for: unit(number), &fetches) }
         #expect(digests(fetches.resume()) == digests(0..<InputFetches.activeMax))
         _ = give(3, &fetches)
@@ -64,7 +64,7 @@ import Wire
     }
 
     @Test func whatNobodyWaitsFor_makesRoom_alsoInTheQueue() {
-        var fetches = InputFetches()
+        var fetches = InputFetches(directory: FileManager.default.temporaryDirectory.path)
         let max = InputFetches.activeMax
         for number in 0..<(max + 3) { _ = begin(number, for: unit(number), &fetches) }
         // Another unit wants the second one too.
@@ -81,7 +81,7 @@ import Wire
     }
 
     @Test func unit_waitsUntilItsLastValueIsThere() {
-        var fetches = InputFetches()
+        var fetches = InputFetches(directory: FileManager.default.temporaryDirectory.path)
         for number in 0..<3 { _ = begin(number, for: unit(7), &fetches) }
         // Once more: it waits already.
         expect(begin(0, for: unit(7), &fetches).isEmpty)
@@ -101,5 +101,78 @@ import Wire
         #expect(shelf.bytes(digest(1)) == bytes(1))
         shelf.release(unit(2))
         #expect(shelf.bytes(digest(1)) == nil)
+    }
+
+    // MARK: Too large for memory
+
+    private static let large = Data((0..<(Limits.outputMemoryBytes * 2 + 777)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    private static let largeDigest = BlobDigest(hashing: large)
+    private static let largeReference = WireBlobReference(digest: largeDigest, size: UInt64(large.count))
+
+    /// Answers all that is asked for, as the coordinator and the desk do.
+    /// - Returns: where the value is to be when all of it came.
+    private func giveLarge(_ requests: [WireBlobRequest], _ fetches: inout InputFetches) -> SpilledValue? {
+        var open = requests
+        while !open.isEmpty {
+            let request = open.removeFirst()
+            guard let range = request.range(inValueOf: Self.large.count) else { return nil }
+            let chunk = WireBlobChunk.with {
+                $0.digest = request.digest
+                $0.offset = request.offset
+                $0.size = UInt64(Self.large.count)
+            }
+            for step in fetches.receive(chunk, Buffer(Self.large.subdata(in: range))) {
+                switch step {
+                case .write(let file, let bytes): file.append(bytes.data)
+                case .askWhenWritten(_, let requests): open += requests
+                case .store(Self.largeDigest, let file): return file
+                case .ask, .store, .arrived, .failed: return nil
+                }
+            }
+        }
+        return nil
+    }
+
+    @Test func largeValue_goesToAFile_andIsThereWhenItIsWritten() async throws {
+        var fetches = InputFetches(directory: FileManager.default.temporaryDirectory.path)
+        let requests = fetches.begin(Self.largeReference, digest: Self.largeDigest, for: unit(1))
+        let given = giveLarge(requests, &fetches)
+        let file = try #require(given)
+        // Another unit comes while it is written, and the connection is made anew: nothing is asked for again.
+        expect(fetches.begin(Self.largeReference, digest: Self.largeDigest, for: unit(2)).isEmpty)
+        #expect(fetches.resume().isEmpty)
+        #expect(fetches.isAwaited(by: unit(1)))
+        let bytes = try await file.read { $0 }
+        let steps = fetches.stored(Self.largeDigest, .success(bytes))
+        guard case .arrived(Self.largeDigest, let arrived, [unit(1), unit(2)])? = steps.first else {
+            Issue.record("it did not arrive")
+            return
+        }
+        #expect(arrived == Self.large)
+        #expect(!fetches.isAwaited(by: unit(1)) && !fetches.isAwaited(by: unit(2)))
+    }
+
+    @Test func largeValueThatTheDiskDoesNotTake_failsWhoWaitsForIt() throws {
+        var fetches = InputFetches(directory: FileManager.default.temporaryDirectory.path)
+        let requests = fetches.begin(Self.largeReference, digest: Self.largeDigest, for: unit(1))
+        let given = giveLarge(requests, &fetches)
+        expect(given != nil)
+        let steps = fetches.stored(Self.largeDigest, .failure(SystemCallError(operation: "write", errno: ENOSPC)))
+        guard case .failed(let reason, [unit(1)])? = steps.first else {
+            Issue.record("it did not fail")
+            return
+        }
+        #expect(reason == "a received value cannot be kept: write failed: No space left on device")
+        #expect(!fetches.isAwaited(by: unit(1)))
+    }
+
+    @Test func largeValueThatNobodyWaitsForAnyMore_isDropped() throws {
+        var fetches = InputFetches(directory: FileManager.default.temporaryDirectory.path)
+        let requests = fetches.begin(Self.largeReference, digest: Self.largeDigest, for: unit(1))
+        let given = giveLarge(requests, &fetches)
+        expect(given != nil)
+        expect(fetches.cancel(unit(1)).isEmpty)
+        let steps = fetches.stored(Self.largeDigest, .success(Self.large))
+        #expect(steps.isEmpty)
     }
 }

@@ -163,7 +163,8 @@ final class Executor: @unchecked Sendable {
         }
         openStreams()
         inputs = InputDesk(
-            loop: loop, shelf: { [unowned self] in shelf }, edit: { [unowned self] in $0(&shelf) },
+            loop: loop, directory: configuration.temporaryDirectory, shelf: { [unowned self] in shelf },
+            edit: { [unowned self] in $0(&shelf) },
             ask: { [unowned self] requests in
                 for request in requests { link?.send(.with { $0.blobRequest = request }) }
             },

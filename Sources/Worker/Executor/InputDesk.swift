@@ -9,15 +9,16 @@ final class InputDesk {
     private let edit: ((inout BlobShelf) -> Void) -> Void
     private let ask: ([WireBlobRequest]) -> Void
     private let whenReady: (UnitKey, Result<Void, ReceivedValue.Missing>) -> Void
-    private var fetches = InputFetches()
+    private var fetches: InputFetches
     private var waiting: [UnitKey: [WireReceived]] = [:]
 
     /// - Parameters:
+    ///   - directory: where values are that are too large for memory.
     ///   - shelf: where values are kept, and how it is changed.
     ///   - ask: sends requests to the coordinator; lost when there is no connection.
     ///   - whenReady: called once for each unit that was begun, unless it was cancelled.
     init(
-        loop: EventLoop, shelf: @escaping () -> BlobShelf, edit: @escaping ((inout BlobShelf) -> Void) -> Void,
+        loop: EventLoop, directory: String, shelf: @escaping () -> BlobShelf, edit: @escaping ((inout BlobShelf) -> Void) -> Void,
         ask: @escaping ([WireBlobRequest]) -> Void,
         whenReady: @escaping (UnitKey, Result<Void, ReceivedValue.Missing>) -> Void
     ) {
@@ -26,6 +27,7 @@ final class InputDesk {
         self.edit = edit
         self.ask = ask
         self.whenReady = whenReady
+        fetches = InputFetches(directory: directory)
     }
 
     func begin(_ key: UnitKey, _ inputs: [WireReceived]) {
@@ -38,11 +40,21 @@ final class InputDesk {
         giveUp(key)
     }
 
-    func receive(_ chunk: WireBlobChunk, _ bytes: Buffer?) {
-        for step in fetches.receive(chunk, bytes) {
+    func receive(_ chunk: WireBlobChunk, _ bytes: Buffer?) { perform(fetches.receive(chunk, bytes)) }
+
+    private func perform(_ steps: [InputFetches.Step]) {
+        for step in steps {
             switch step {
             case .ask(let requests):
                 ask(requests)
+            case .write(let file, let bytes):
+                file.append(bytes.data)
+            case .askWhenWritten(let file, let requests):
+                let resume = onLoop { (desk: InputDesk, _: Void) in desk.ask(requests) }
+                file.whenWritten { resume(()) }
+            case .store(let digest, let file):
+                file.finish(
+                    onLoop { (desk: InputDesk, bytes: Result<Data, any Error>) in desk.perform(desk.fetches.stored(digest, bytes)) })
             case .arrived(let digest, let data, let units):
                 edit { shelf in for unit in units { shelf.put(data, digest: digest, for: unit) } }
                 for unit in units where !fetches.isAwaited(by: unit) { collect(unit) }
@@ -50,6 +62,13 @@ final class InputDesk {
                 for unit in units { conclude(unit, .failure(ReceivedValue.Missing(reason: reason))) }
             }
         }
+    }
+
+    /// A way for other threads to call `body` on the loop's thread.
+    private func onLoop<Value: Sendable>(_ body: @escaping @Sendable (InputDesk, Value) -> Void) -> @Sendable (Value) -> Void {
+        // Only dereferenced on the loop's thread.
+        nonisolated(unsafe) let desk = self
+        return { [loop] value in loop.submit { body(desk, value) } }
     }
 
     /// After the connection was made anew.

@@ -3,11 +3,18 @@ import Foundation
 import Wire
 
 /// The large inputs that are on their way, each once however many units wait for it: a few at a time, the others in
-/// order behind them, so that what the coordinator has to hold for this executor is bounded.
+/// order behind them, so that what the coordinator has to hold for this executor is bounded. A value that is too large for memory goes to a
+/// file, whose writes the caller does not wait for.
 struct InputFetches {
     /// What came of a chunk.
     enum Step {
         case ask([WireBlobRequest])
+        /// The next bytes of a value that goes to a file.
+        case write(SpilledValue, Buffer)
+        /// To be asked for when what came is written: the disk sets the pace.
+        case askWhenWritten(SpilledValue, [WireBlobRequest])
+        /// All bytes came: to be told to ``stored(_:_:)`` when they are written.
+        case store(BlobDigest, SpilledValue)
         /// All bytes are there.
         case arrived(BlobDigest, Data, waiting: [UnitKey])
         case failed(reason: String, waiting: [UnitKey])
@@ -16,8 +23,12 @@ struct InputFetches {
     private struct Fetch {
         var fetch: BlobFetch
         var bytes = Data()
+        /// In the place of `bytes`, for what is too large for memory.
+        var file: SpilledValue?
         var waiting: [UnitKey]
     }
+
+    private let directory: String
 
     /// Values on their way at a time: enough to keep the connection busy.
     static let activeMax = 16
@@ -28,6 +39,9 @@ struct InputFetches {
     private var queue: [BlobDigest] = []
     private var queueHead = 0
     private var wanted: [UnitKey: Set<BlobDigest>] = [:]
+
+    /// - Parameter directory: where files are made for what is too large for memory.
+    init(directory: String) { self.directory = directory }
 
     /// Whether `unit` waits for a value.
     func isAwaited(by unit: UnitKey) -> Bool { wanted[unit] != nil }
@@ -40,7 +54,8 @@ struct InputFetches {
             fetches[digest]?.waiting.append(unit)
             return []
         }
-        fetches[digest] = Fetch(fetch: BlobFetch(reference: reference), waiting: [unit])
+        let file = reference.size >= UInt64(Limits.outputMemoryBytes) ? SpilledValue(in: directory) : nil
+        fetches[digest] = Fetch(fetch: BlobFetch(reference: reference), file: file, waiting: [unit])
         queue.append(digest)
         return startQueued()
     }
@@ -49,15 +64,29 @@ struct InputFetches {
         guard let digest = BlobDigest(chunk.digest), var entry = fetches.removeValue(forKey: digest) else { return [] }
         var steps: [Step] = []
         for step in entry.fetch.receive(chunk, buffer) {
-            switch step {
-            case .requests(let requests): steps.append(.ask(requests))
-            case .bytes(_, let buffer): buffer.withUnsafeBytes { entry.bytes.append(contentsOf: $0) }
-            case .finished: return steps + end(digest, entry, .arrived(digest, entry.bytes, waiting: entry.waiting))
-            case .failed(let reason): return steps + end(digest, entry, .failed(reason: reason, waiting: entry.waiting))
+            switch (step, entry.file) {
+            case (.requests(let requests), nil): steps.append(.ask(requests))
+            case (.requests(let requests), let file?): steps.append(.askWhenWritten(file, requests))
+            case (.bytes(_, let buffer), nil): buffer.withUnsafeBytes { entry.bytes.append(contentsOf: $0) }
+            case (.bytes(_, let buffer), let file?): steps.append(.write(file, buffer))
+            case (.finished, nil): return steps + end(digest, entry, .arrived(digest, entry.bytes, waiting: entry.waiting))
+            case (.finished, let file?): steps.append(.store(digest, file))
+            case (.failed(let reason), _): return steps + end(digest, entry, .failed(reason: reason, waiting: entry.waiting))
             }
         }
         fetches[digest] = entry
         return steps
+    }
+
+    /// All bytes of a value are in its file, or could not be written.
+    mutating func stored(_ digest: BlobDigest, _ bytes: Result<Data, any Error>) -> [Step] {
+        // Nobody waits for it any more.
+        guard let entry = fetches.removeValue(forKey: digest) else { return [] }
+        switch bytes {
+        case .success(let bytes): return end(digest, entry, .arrived(digest, bytes, waiting: entry.waiting))
+        case .failure(let error):
+            return end(digest, entry, .failed(reason: "a received value cannot be kept: \(error)", waiting: entry.waiting))
+        }
     }
 
     /// After the connection was made anew: what was on its way is asked for again.

@@ -34,8 +34,9 @@ struct OutputSpool {
 
     mutating func append(_ bytes: [UInt8], stream kind: WireOutputStream, of key: UnitKey, at: Int64) {
         guard !bytes.isEmpty else { return }
-        var attempt = attempts[key] ?? Attempt()
-        var stream = attempt.streams[kind] ?? Stream()
+        // Taken out, not looked at: the tail would be copied with each piece.
+        var attempt = attempts.removeValue(forKey: key) ?? Attempt()
+        var stream = attempt.streams.removeValue(forKey: kind) ?? Stream()
         stream.at = at
         let begin = bytes.prefix(limitBytes - stream.sentBytes)
         if let last = begin.last {

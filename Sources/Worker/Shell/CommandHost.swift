@@ -76,6 +76,8 @@ struct CommandStart: Sendable {
     /// Bytes of stdout that are kept; one more ends the command.
     let outputBytesMax: Int
     let keepsOutput: Bool
+    /// Where what is kept goes that is too large for memory.
+    let outputDirectory: String
     let graceMilliseconds: Int64
     /// "NAME=value" that together only this command's processes have in their environment.
     let markers: [String]
@@ -85,9 +87,16 @@ struct CommandStart: Sendable {
 
 /// What is known of a command when nothing of it is left.
 struct CommandTrace: Sendable {
-    var stdout: [UInt8] = []
+    /// Why a command was killed whose stdout was not taken any more.
+    enum Cut: Sendable {
+        /// It grew beyond its limit.
+        case limit
+        /// The disk does not take what is kept of it.
+        case disk(any Error)
+    }
+
+    var stdout = KeptOutput.memory([])
     var stdoutBytes = 0
     var stderrTail: [UInt8] = []
-    /// It was ended because stdout grew beyond its limit.
-    var exceededOutput = false
+    var cut: Cut?
 }

@@ -4,24 +4,48 @@ import Wire
 
 /// Turns a command's stdout into its value, and its end into a failure.
 enum CommandOutput {
-    /// - Throws: ``OperationFault`` with code `OUTPUT` when the bytes are not what `form` asks for.
-    static func value(of bytes: [UInt8], as form: ShellParameters.OutputForm) throws -> EncodedValue {
+    /// What is in a file is looked at beside the loop and beside cooperative threads, and stays there: it is not read into memory as a whole.
+    ///
+    /// - Throws: ``OperationFault`` with code `OUTPUT` when the bytes are not what `form` asks for, with `LIMIT` when they make a value that
+    ///   is too large, and with `OPERATION` when the disk did not take them.
+    static func value(
+        of output: KeptOutput, as form: ShellParameters.OutputForm, on host: HostSettings
+    ) async throws -> EncodedValue {
+        let directory = host.temporaryDirectory
+        do {
+            switch output {
+            case .memory(let bytes): return try value(of: Data(bytes), as: form, in: directory)
+            case .file(let file): return try await file.read { bytes in try value(of: bytes, as: form, in: directory) }
+            }
+        } catch let error as SystemCallError {
+            throw fault(for: error, host: host.hostName)
+        }
+    }
+
+    /// The disk of a worker did not take what a command has written.
+    static func fault(for error: any Error, host: String) -> OperationFault {
+        OperationFault(.operation, "cannot keep the output on \(host): \(error)")
+    }
+
+    private static func value(of bytes: Data, as form: ShellParameters.OutputForm, in directory: String) throws -> EncodedValue {
         switch form {
         case .none:
             return .void
         case .bytes:
-            return .bytes(Data(bytes))
+            return .bytes(bytes)
         case .text:
-            let end = bytes.last == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
             try requireUTF8(bytes)
-            return EncodedValue(encoding: .text, bytes: Data(bytes[..<end]))
+            return EncodedValue(encoding: .text, bytes: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes)
         case .lines:
             try requireUTF8(bytes)
-            return .json(lines(bytes))
+            // With quotes and escapes it is longer than what the command has written.
+            let array = try lines(bytes, in: directory)
+            guard array.count <= Limits.valueBytes else { throw OutputLimit(.max, of: form).fault(found: array.count) }
+            return .json(array)
         case .json:
             do {
                 try requireUTF8(bytes)
-                return .json(Data(bytes[try JSONScanner.check(bytes)]))
+                return .json(bytes.part(try JSONScanner.check(bytes)))
             } catch let malformed as JSONScanner.Malformed {
                 let found = bytes.allSatisfy { $0 <= 0x20 } ? "it is empty" : "\(malformed)"
                 throw OperationFault(
@@ -30,25 +54,72 @@ enum CommandOutput {
         }
     }
 
-    private static func requireUTF8(_ bytes: [UInt8]) throws {
-        guard !isUTF8(bytes) else { return }
+    private static func requireUTF8(_ bytes: Data) throws {
+        guard !UTF8Check.holds(bytes) else { return }
         throw OperationFault(.output, "stdout is not UTF-8 text; use `output: bytes`")
     }
 
-    private static func isUTF8(_ bytes: [UInt8]) -> Bool {
-        bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
+    private static func lines(_ bytes: Data, in directory: String) throws -> Data {
+        var json = ValueBuilder(in: directory)
+        try json.append { $0.append(UInt8(ascii: "[")) }
+        try bytes.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in
+            var start = 0
+            while start < bytes.count {
+                let end = endOfLine(in: bytes, from: start)
+                let opening: [UInt8] = start > 0 ? [UInt8(ascii: ","), UInt8(ascii: "\"")] : [UInt8(ascii: "\"")]
+                try json.append { $0 += opening }
+                for place in stride(from: start, to: end, by: Limits.outputMemoryBytes) {
+                    let part = UnsafeRawBufferPointer(rebasing: bytes[place..<min(end, place + Limits.outputMemoryBytes)])
+                    try json.append { JSONText.appendEscaped(part, to: &$0) }
+                }
+                try json.append { $0.append(UInt8(ascii: "\"")) }
+                start = end + 1
+            }
+        }
+        try json.append { $0.append(UInt8(ascii: "]")) }
+        return try json.finish()
     }
 
-    private static func lines(_ bytes: [UInt8]) -> Data {
-        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        if lines.last?.isEmpty == true { lines.removeLast() }
-        var json = Data("[".utf8)
-        for (index, line) in lines.enumerated() {
-            if index > 0 { json.append(UInt8(ascii: ",")) }
-            json.append(contentsOf: JSONText.quoted(line))
+    private static func endOfLine(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+        return rest.firstIndex(of: UInt8(ascii: "\n")).map { start + $0 } ?? bytes.count
+    }
+}
+
+/// How much a command may write to its stdout.
+struct OutputLimit {
+    private enum Reason {
+        case maxOutput
+        /// `maxOutput` is larger than any value.
+        case value
+    }
+
+    let bytes: Int
+    private let reason: Reason
+
+    /// - Parameter maxOutput: of its parameters.
+    init(_ maxOutput: Int?, of form: ShellParameters.OutputForm) {
+        let isKept = form != .none
+        let wanted = maxOutput ?? (isKept ? Limits.maxOutputBytesDefault : .max)
+        if isKept, wanted > Limits.valueBytes {
+            bytes = Limits.valueBytes
+            reason = .value
+        } else {
+            bytes = wanted
+            reason = .maxOutput
         }
-        json.append(UInt8(ascii: "]"))
-        return json
+    }
+
+    func fault(found: Int) -> OperationFault {
+        switch reason {
+        case .maxOutput:
+            OperationFault(.limit, "output is larger than maxOutput (\(ByteSize.describe(bytes))): \(found) bytes; raise `maxOutput`")
+        case .value:
+            OperationFault(
+                .limit,
+                "output is larger than any value can be (valueBytes, \(ByteSize.describe(bytes))): \(found) bytes; let the command write a file,"
+                    + " and print its name")
+        }
     }
 }
 

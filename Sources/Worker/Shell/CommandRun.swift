@@ -50,7 +50,7 @@ struct CommandRun: Sendable {
         let start = CommandStart(
             process: process.value, processDescriptor: process.processDescriptor, stdout: pipes.output,
             stderr: pipes.error, stdin: pipes.input, input: pipes.unwritten, outputBytesMax: outputBytesMax,
-            keepsOutput: keepsOutput, graceMilliseconds: context.graceMilliseconds,
+            keepsOutput: keepsOutput, outputDirectory: context.host.temporaryDirectory, graceMilliseconds: context.graceMilliseconds,
             markers: ["AOP_IDEMPOTENCY_KEY=\(context.idempotencyKey)", "AOP_ATTEMPT=\(context.attemptNumber)"], output: context.output,
             control: control)
         let commands = context.host.commands

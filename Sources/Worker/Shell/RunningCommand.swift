@@ -21,17 +21,24 @@ final class RunningCommand {
     private let whenOver: (CommandTrace) -> Void
     private var phase = Phase.running
     private var trace = CommandTrace()
+    private var kept: OutputKeeper
+    /// stdout is not read: the disk is slower than the command.
+    private var isHeldBack = false
     private var openOutputs: [UnitContext.Stream: Int32]
     private var input: Data.SubSequence
     private var stdin: Int32?
 
     /// Reads of one pipe in a row before others get their turn.
     private static let readsInARow = 16
+    /// Writes to its stdin in a row, likewise: a command that reads fast would have the loop to itself.
+    private static let writesInARow = 16
+    private static let writeBytes = 64 * 1024
 
     init(_ start: CommandStart, host: CommandHost, whenOver: @escaping (CommandTrace) -> Void) {
         self.start = start
         self.host = host
         self.whenOver = whenOver
+        kept = OutputKeeper(in: start.outputDirectory)
         openOutputs = [.stdout: start.stdout, .stderr: start.stderr]
         input = start.input
         stdin = start.stdin
@@ -130,6 +137,7 @@ final class RunningCommand {
             closeOutput(stream)
         }
         closeInput()
+        trace.stdout = kept.finish(written: written)
         phase = .over
         whenOver(trace)
     }
@@ -137,7 +145,9 @@ final class RunningCommand {
     // MARK: Pipes
 
     private func read(_ stream: UnitContext.Stream) {
-        for _ in 0..<Self.readsInARow where !readOnce(stream) { return }
+        for _ in 0..<Self.readsInARow {
+            guard !(isHeldBack && stream == .stdout), readOnce(stream) else { return }
+        }
     }
 
     /// - Returns: whether there may be more at once.
@@ -162,29 +172,57 @@ final class RunningCommand {
             if excess > 0 { trace.stderrTail.removeFirst(excess) }
         case .stdout:
             trace.stdoutBytes += bytes.count
+            guard trace.cut == nil else { return }
             if trace.stdoutBytes > start.outputBytesMax {
-                trace.exceededOutput = true
-                trace.stdout = []
-                stop(.now)
+                cut(.limit)
             } else if start.keepsOutput {
-                trace.stdout += bytes
+                keep(bytes)
             }
         }
     }
 
+    private func cut(_ cut: CommandTrace.Cut) {
+        trace.cut = cut
+        kept.drop()
+        stop(.now)
+    }
+
+    private func keep(_ bytes: [UInt8]) {
+        kept.append(bytes, written: written)
+        guard kept.isBehind, !isHeldBack, let descriptor = openOutputs[.stdout] else { return }
+        isHeldBack = true
+        host.loop.unwatch(descriptor)
+    }
+
+    private var written: OutputKeeper.Written {
+        // Only dereferenced on the loop's thread.
+        nonisolated(unsafe) let command = self
+        let loop = host.loop
+        return { bytes, error in loop.submit { command.wrote(bytes, error) } }
+    }
+
+    /// What is not wanted when this comes is known to whoever reads what was kept.
+    private func wrote(_ bytes: Int, _ error: (any Error)?) {
+        kept.wrote(bytes)
+        if let error, trace.cut == nil { cut(.disk(error)) }
+        guard isHeldBack, !kept.isBehind, let descriptor = openOutputs[.stdout] else { return }
+        isHeldBack = false
+        watch(descriptor, .readable) { $0.read(.stdout) }
+    }
+
     private func writeInput() {
         guard let stdin else { return }
-        while !input.isEmpty {
-            let count = input.prefix(1 << 20).withUnsafeBytes { Glibc.write(stdin, $0.baseAddress, $0.count) }
+        for _ in 0..<Self.writesInARow where !input.isEmpty {
+            let count = input.prefix(Self.writeBytes).withUnsafeBytes { Glibc.write(stdin, $0.baseAddress, $0.count) }
             if count > 0 {
                 input = input.dropFirst(count)
             } else if errno == EAGAIN {
                 return
             } else if errno != EINTR {
-                break  // EPIPE: the command does not read (any more), which is its own business
+                return closeInput()  // EPIPE: the command does not read (any more), which is its own business
             }
         }
-        closeInput()
+        if input.isEmpty { closeInput() }
     }
 
     private func closeInput() {

@@ -49,7 +49,7 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
     private func run(in context: UnitContext) async throws -> EncodedValue {
         let program = try parameters.program()
         let form = parameters.output ?? .text
-        let limit = parameters.maxOutput ?? (form == .none ? .max : Limits.maxOutputBytesDefault)
+        let limit = OutputLimit(parameters.maxOutput, of: form)
         let environment = try context.host.environment.make(for: parameters, context: context)
         let directory = try AttemptDirectory(parameters.workingDirectory, settings: context.host)
         guard !control.isStopped else {
@@ -58,18 +58,18 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
         }
         let command = CommandRun(
             program: program, environment: environment, workingDirectory: directory.path, input: try input(context),
-            outputBytesMax: limit, keepsOutput: form != .none, context: context, control: control)
+            outputBytesMax: limit.bytes, keepsOutput: form != .none, context: context, control: control)
         let result: Result<(CommandEnding, CommandTrace), any Error>
         do { result = .success(try await command.run()) } catch { result = .failure(error) }
         await directory.remove(logger: context.host.commands.logger)
         let (ending, trace) = try result.get()
-        if trace.exceededOutput {
-            throw OperationFault(
-                .limit,
-                "output is larger than maxOutput (\(ByteSize.describe(limit))): \(trace.stdoutBytes) bytes; raise `maxOutput`")
+        switch trace.cut {
+        case .limit?: throw limit.fault(found: trace.stdoutBytes)
+        case .disk(let error)?: throw CommandOutput.fault(for: error, host: context.host.hostName)
+        case nil: break
         }
         if let fault = ending.fault(host: context.host.hostName, stderr: trace.stderrTail, context.redaction) { throw fault }
-        return try CommandOutput.value(of: trace.stdout, as: form)
+        return try await CommandOutput.value(of: trace.stdout, as: form, on: context.host)
     }
 
     /// The received value as it is, else `stdin`, else nothing. A command that is to run although its producer failed

@@ -14,6 +14,13 @@ enum JSONText {
     static func quoted(_ text: some Sequence<UInt8>) -> [UInt8] {
         var result: [UInt8] = [UInt8(ascii: "\"")]
         result.reserveCapacity(text.underestimatedCount + 2)
+        appendEscaped(text, to: &result)
+        result.append(UInt8(ascii: "\""))
+        return result
+    }
+
+    /// Adds `text` as it stands between the quotes of a JSON string. A long text may be added part by part, wherever it is cut.
+    static func appendEscaped(_ text: some Sequence<UInt8>, to result: inout [UInt8]) {
         for byte in text {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): result += [UInt8(ascii: "\\"), byte]
@@ -26,8 +33,6 @@ enum JSONText {
             default: result.append(byte)
             }
         }
-        result.append(UInt8(ascii: "\""))
-        return result
     }
 }
 
