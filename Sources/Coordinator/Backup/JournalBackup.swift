@@ -163,7 +163,8 @@ private struct DataFiles {
         var leftOut: [String] = []
         for (file, place) in [(output, copy.output), (history, copy.history)] where DurableFiles.isThere(file) {
             guard DurableFiles.isFile(file) else {
-                leftOut.append("\(file) is no file and not in the backup, which is whole without it; no coordinator starts before it is gone")
+                leftOut.append(
+                    "\(file) is no file and not in the backup, which is whole without it; no coordinator starts before it is gone")
                 continue
             }
             do {
