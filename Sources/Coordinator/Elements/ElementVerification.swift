@@ -12,7 +12,8 @@ struct ElementVerification {
     /// - Parameter scheduler: what is known of the submissions.
     init(_ directory: DataDirectory, _ scheduler: Scheduler) {
         do throws(JournalError) {
-            (problems, notLookedAt) = (try Self.find(directory, scheduler), nil)
+            problems = try Self.find(directory, scheduler)
+            notLookedAt = nil
         } catch {
             switch error {
             case .damagedSpool, .damagedFile, .damagedLog: (problems, notLookedAt) = (["\(error)"], nil)
