@@ -24,7 +24,8 @@ public struct JournalRestore: Sendable {
     /// no coordinator starts on the directory.
     ///
     /// - Parameters:
-    ///   - backup: stays as it is, and may be on a medium that cannot be written. Any data directory on which no coordinator runs: also a copy that was made after one was killed.
+    ///   - backup: stays as it is, and may be on a medium that cannot be written. Any data directory on which no coordinator runs: also a
+    ///     copy that was made after one was killed.
     ///   - dataDirectory: made where it is missing. No coordinator runs on it.
     ///   - date: names the directory with what was there.
     /// - Throws: `BackupError`, `DataDirectoryError`, `JournalError`. Unless it failed while files were exchanged, nothing is changed.
