@@ -122,6 +122,8 @@ enum CoordinatorLimits {
     static let lockHolders = 1_000
     /// Milliseconds an orderly end waits for the disk and for peers to take their last messages.
     static let shutdownMilliseconds: Int64 = 5000
+    /// A start that is under way when the coordinator is told to end is waited for for so long. Nobody was promised anything by then.
+    static let startGraceMilliseconds: Int64 = 500
     /// How long the socket stays open behind the farewell for peers that have not gone yet.
     static let farewellMilliseconds: Int64 = 200
 }

@@ -161,6 +161,62 @@ private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer
         #expect(try await submissions(in: temporary.path + "/new") == before)
     }
 
+    /// What is in a directory, and when it was written.
+    private func trace(_ directory: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: directory).sorted().map { name in
+            var status = stat()
+            let result = lstat("\(directory)/\(name)", &status)
+            try #require(result == 0)
+            let isFile = status.st_mode & S_IFMT == S_IFREG
+            let content = try isFile ? Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name)")) : Data()
+            return "\(name) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(content.count) \(content.hashValue)"
+        }
+    }
+
+    /// So that it may be on a medium that cannot be written. What a killed coordinator leaves is in SQLite's log, for the most part, of which
+    /// there may be no index.
+    @Test(arguments: [false, true]) func whoReadsABackup_leavesNoTrace(ofAKilledOne: Bool) async throws {
+        let (data, copy) = (data, temporary.path + "/copy ?#%41 ü")
+        if ofAKilledOne {
+            try await TestCoordinator.run(in: data) { coordinator in
+                let (worker, client) = try attach(to: coordinator)
+                defer {
+                    worker.close()
+                    client.close()
+                }
+                _ = try submit("a", client)
+                try FileManager.default.copyItem(atPath: data, toPath: copy)
+            }
+            for name in try names(copy) where name.hasSuffix("-shm") || name == "coordinator.lock" {
+                try FileManager.default.removeItem(atPath: "\(copy)/\(name)")
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: "\(copy)/journal.sqlite-wal")).count > 0)
+        } else {
+            _ = try await makeData(submissions: 1)
+            _ = try JournalBackup(of: data, to: copy)
+        }
+        let before = try trace(copy)
+        #expect(before.allSatisfy { !$0.hasPrefix("coordinator.lock") })
+        #expect(try JournalVerification(dataDirectory: copy, hashingValues: true).submissions == 1)
+        #expect(try JournalRestore(from: copy, into: temporary.path + "/new").verification.submissions == 1)
+        #expect(try JournalBackup(of: copy, to: temporary.path + "/second").verification.submissions == 1)
+        _ = try JournalExport(dataDirectory: copy) { _ in }
+        #expect(try trace(copy) == before)
+        #expect(try await submissions(in: temporary.path + "/new").count == 1)
+    }
+
+    /// A directory is in its place, from which nothing can be read: nobody knows what is damaged.
+    @Test func partialResultsThatCannotBeRead_areNotLookedAt_andNotDamaged() async throws {
+        _ = try await makeData()
+        try FileManager.default.removeItem(atPath: data + "/elements.sqlite")
+        try FileManager.default.createDirectory(atPath: data + "/elements.sqlite/x", withIntermediateDirectories: true)
+        let found = try JournalVerification(dataDirectory: data)
+        #expect(found.problems.isEmpty && found.partialResultProblems.isEmpty)
+        #expect(found.notLookedAt.count == 1 && found.notLookedAt[0].hasPrefix("\(data)/elements.sqlite: cannot "), "\(found.notLookedAt)")
+        let error = try #require(throws: BackupError.self) { try JournalRestore(from: data, into: temporary.path + "/new") }
+        #expect("\(error)".hasPrefix("\(data): 1 thing could not be looked at: "), "\(error)")
+    }
+
     @Test func backupOfAStoppedDirectory_tellsWhatItsPartialResultsLack_andSoDoesTheStartFromIt() async throws {
         _ = try await makeData()
         let unit = UnitID(SubmissionNumber(1), 0)

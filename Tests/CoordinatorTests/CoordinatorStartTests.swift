@@ -49,6 +49,28 @@ import Wire
         withExtendedLifetime(lock) {}
     }
 
+    /// A pipe is in the place of SQLite's log, which nobody writes into.
+    @Test(.timeLimit(.minutes(2))) func coordinatorThatIsToldToEnd_whileItsStartIsBlocked_ends() async throws {
+        let path = path
+        _ = try DataDirectory(path: path)
+        let pipe = path + "/journal.sqlite-wal"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        var configuration = CoordinatorConfiguration(dataDirectory: path)
+        configuration.endpoints = [try Endpoint("ipc://\(temporary.path)/socket")]
+        let service = try CoordinatorService(configuration, logger: TestCoordinator.quiet)
+        let running = Task { try await service.run() }
+        running.cancel()
+        try await running.value
+        await #expect(throws: CoordinatorError.self) { try await service.addresses }
+        // What it waited for comes: its thread ends, and nothing of it is left.
+        let writer = open(pipe, O_RDWR | O_CLOEXEC)
+        defer { close(writer) }
+        let deadline = BootClock.milliseconds() + 60_000
+        try await onThread {
+            while (try? DataDirectory(path: path)) == nil { try #require(BootClock.milliseconds() < deadline, "it is still locked") }
+        }
+    }
+
     @Test(arguments: ["127.0.0.1:7601", "[::1]:80", "localhost:0"]) func httpAddress_isRead(text: String) throws {
         let address = try HTTPAddress(text)
         #expect("\(address)" == text && address.isLoopback)

@@ -93,6 +93,28 @@ func damageTable(_ table: String, of path: String) throws {
         #expect(try aside().isEmpty)
     }
 
+    /// Whose it is nobody knows: it stays where it is, and what to do is said.
+    @Test(arguments: ["history", "output"])
+    func whatIsNoFile_isNamedWithWhatRemovingItLoses_andLeftOutOfABackup(name: String) async throws {
+        _ = try await TestCoordinator.run(in: path) { try Self.work($0) }
+        let file = "\(path)/\(name).sqlite"
+        let loss = name == "history" ? SideFile.history(file).loss : SideFile.output(file).loss
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        let configuration = CoordinatorConfiguration(dataDirectory: path)
+        let error = try #require(throws: JournalError.self) { try Recovery(configuration, logger: TestCoordinator.quiet) }
+        #expect(error == .unusableSideFile(path: file, reason: "Is a directory", loss: loss))
+        #expect("\(error)".contains("No work depends on it: move it away or remove it, and start again; \(loss)"), "\(error)")
+        let backup = try JournalBackup(of: path, to: temporary.path + "/backup")
+        #expect(backup.leftOut.count == 1 && backup.leftOut[0].hasPrefix("\(file) is no file and not in the backup"), "\(backup.leftOut)")
+        try FileManager.default.removeItem(atPath: file)
+        try #require(mkfifo(file, 0o600) == 0)
+        let other = try #require(throws: JournalError.self) { try Recovery(configuration, logger: TestCoordinator.quiet) }
+        #expect("\(other)".contains("\(file) cannot be used: it is no file, and ") && "\(other)".hasSuffix(loss), "\(other)")
+        try FileManager.default.removeItem(atPath: file)
+        _ = try await TestCoordinator.run(in: path) { try Self.work($0) }
+    }
+
     @Test func onlyTheNewestDamagedOne_isKept() throws {
         let directory = try DataDirectory(path: path)
         let file = SideFile.history(directory.historyPath)

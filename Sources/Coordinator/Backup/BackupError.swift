@@ -9,6 +9,8 @@ public enum BackupError: Error, Equatable, CustomStringConvertible {
     case tooBusy(path: String)
     /// Things that do not hold in the backup, in words.
     case notWhole(path: String, problems: [String])
+    /// Things in the backup that could not be looked at, in words: nobody knows whether they hold.
+    case notLookedAt(path: String, reasons: [String])
     /// A file system call failed.
     case file(path: String, action: String, reason: String)
 
@@ -22,6 +24,9 @@ public enum BackupError: Error, Equatable, CustomStringConvertible {
             "\(path): the coordinator has committed in each of \(JournalBackup.attempts) moments in which its files were looked at; try again"
         case .notWhole(let path, let problems):
             "\(path): \(problems.count) thing\(problems.count == 1 ? " does" : "s do") not hold, \(problems[0]); use another backup"
+        case .notLookedAt(let path, let reasons):
+            "\(path): \(reasons.count) thing\(reasons.count == 1 ? "" : "s") could not be looked at: \(reasons[0]); check free space, permissions "
+                + "and the health of the disk, and try again"
         case .file(let path, let action, let reason):
             "\(path): cannot \(action): \(reason); check free space, permissions and the health of the disk"
         }

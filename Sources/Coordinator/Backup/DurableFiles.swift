@@ -68,6 +68,12 @@ enum DurableFiles {
         return lstat(path, &status) == 0
     }
 
+    /// A file, and nothing else that can have a name.
+    static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     static func hasContent(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_size > 0

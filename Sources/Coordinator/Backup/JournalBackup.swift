@@ -13,7 +13,7 @@ public struct JournalBackup: Sendable {
     public let path: String
     /// What was found in the copy when it was made.
     public let verification: JournalVerification
-    /// What is damaged and not in the copy, which is whole without: files on which no work depends. A sentence for each.
+    /// What is damaged, or no file, and not in the copy, which is whole without: files on which no work depends. A sentence for each.
     public let leftOut: [String]
 
     /// How often the files are looked at, at most, until they are seen in one state.
@@ -44,6 +44,9 @@ public struct JournalBackup: Sendable {
             guard verification.problems.isEmpty else {
                 throw BackupError.notWhole(path: source, problems: verification.problems)
             }
+            guard verification.notLookedAt.isEmpty else {
+                throw BackupError.notLookedAt(path: source, reasons: verification.notLookedAt)
+            }
             guard verification.facts >= acknowledged else {
                 throw JournalError.lostRecords(path: source + "/journal.sqlite", acknowledged: acknowledged, found: verification.facts)
             }
@@ -59,15 +62,15 @@ public struct JournalBackup: Sendable {
 
     /// - Returns: what was left out.
     private static func copy(_ source: String, to destination: String) throws -> [String] {
-        let unused = try lockIfUnused(source)
+        let unused = try openIfUnused(source)
         // SQLite itself drops what is behind a damaged place of its log, when nobody has it open.
         if unused != nil { _ = try WriteAheadLogCheck.inspect(source + "/journal.sqlite-wal") }
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
-        let files = DataFiles(source)
         let leftOut = try withExtendedLifetime(unused) {
-            let leftOut = try files.copyTogether(to: DataFiles(destination))
+            let leftOut = try DataFiles(source, unused).copyTogether(to: DataFiles(destination, nil))
             // What is not in the spool any more is told by the copy, too. Beside a coordinator it would know of more than was copied.
             if unused != nil { try DurableFiles.copy(ElementWitness.path(in: source), to: ElementWitness.path(in: destination)) }
+            try unused?.checkIsUnused()
             return leftOut
         }
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
@@ -75,8 +78,8 @@ public struct JournalBackup: Sendable {
     }
 
     /// The directory, so that no coordinator begins on it meanwhile; nil: one runs on it.
-    private static func lockIfUnused(_ path: String) throws(DataDirectoryError) -> DataDirectory? {
-        do { return try DataDirectory(path: path) } catch {
+    private static func openIfUnused(_ path: String) throws(DataDirectoryError) -> DataDirectory? {
+        do { return try DataDirectory(reading: path) } catch {
             guard case .inUse = error else { throw error }
             return nil
         }
@@ -86,12 +89,14 @@ public struct JournalBackup: Sendable {
 /// The SQLite files of a data directory.
 private struct DataFiles {
     let directory: String
+    /// nil: a coordinator runs on it, beside which the files are read as it reads them.
+    private let unused: DataDirectory?
     private var journal: String { directory + "/journal.sqlite" }
     private var elements: String { directory + "/elements.sqlite" }
     private var output: String { directory + "/output.sqlite" }
     private var history: String { directory + "/history.sqlite" }
 
-    init(_ directory: String) { self.directory = directory }
+    init(_ directory: String, _ unused: DataDirectory?) { (self.directory, self.unused) = (directory, unused) }
 
     /// - Returns: what was left out.
     func copyTogether(to copy: DataFiles) throws -> [String] {
@@ -157,6 +162,11 @@ private struct DataFiles {
     private func copyRest(to copy: DataFiles) throws -> [String] {
         var leftOut: [String] = []
         for (file, place) in [(output, copy.output), (history, copy.history)] where DurableFiles.isThere(file) {
+            guard DurableFiles.isFile(file) else {
+                leftOut.append(
+                    "\(file) is no file and not in the backup, which is whole without it; no coordinator starts before it is gone")
+                continue
+            }
             do {
                 try reader(file).read { try copyAll(of: $0, to: place, isChecked: true) }
             } catch let error where SideFile.isDamage(error) {
@@ -181,7 +191,10 @@ private struct DataFiles {
         configuration.label = "aop-backup"
         configuration.readonly = true
         configuration.busyMode = .timeout(JournalDatabase.patienceSeconds)
-        return try JournalDatabase.reporting(path, "open the file") { try DatabaseQueue(path: path, configuration: configuration) }
+        return try JournalDatabase.reporting(path, "open the file") {
+            if let unused { return try unused.reader(of: path, configuration) }
+            return try DatabaseQueue(path: path, configuration: configuration)
+        }
     }
 
     /// - Parameter isChecked: the copy is read in whole: SQLite copies the pages of a file as they are.

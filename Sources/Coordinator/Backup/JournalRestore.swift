@@ -24,7 +24,8 @@ public struct JournalRestore: Sendable {
     /// no coordinator starts on the directory.
     ///
     /// - Parameters:
-    ///   - backup: stays as it is. Any data directory on which no coordinator runs: also a copy that was made after one was killed.
+    ///   - backup: stays as it is, and may be on a medium that cannot be written. Any data directory on which no coordinator runs: also a
+    ///     copy that was made after one was killed.
     ///   - dataDirectory: made where it is missing. No coordinator runs on it.
     ///   - date: names the directory with what was there.
     /// - Throws: `BackupError`, `DataDirectoryError`, `JournalError`. Unless it failed while files were exchanged, nothing is changed.
@@ -40,6 +41,9 @@ public struct JournalRestore: Sendable {
         let directory = try DataDirectory(path: target)
         verification = try JournalVerification(dataDirectory: backup, hashingValues: true)
         guard verification.problems.isEmpty else { throw BackupError.notWhole(path: backup, problems: verification.problems) }
+        guard verification.notLookedAt.isEmpty else {
+            throw BackupError.notLookedAt(path: backup, reasons: verification.notLookedAt)
+        }
         let facts = verification.facts
         replaced = try withExtendedLifetime(directory) {
             let staging = target + "/restoring.new"
@@ -47,6 +51,7 @@ public struct JournalRestore: Sendable {
             try Self.stage(backup, in: staging)
             // What is put in the place is what was read, and not what somebody has made of it meanwhile.
             let staged = try JournalVerification(dataDirectory: staging)
+            guard staged.notLookedAt.isEmpty else { throw BackupError.notLookedAt(path: staging, reasons: staged.notLookedAt) }
             guard staged.problems.isEmpty, staged.facts == facts else {
                 throw BackupError.notWhole(
                     path: backup, problems: staged.problems.isEmpty ? ["its copy has \(staged.facts) of \(facts) facts"] : staged.problems)

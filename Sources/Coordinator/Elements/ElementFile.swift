@@ -60,7 +60,8 @@ struct ElementFile {
     ///
     /// - Returns: nil: there is none, or it is of an earlier release.
     /// - Throws: `JournalError`.
-    static func openToRead(_ path: String) throws(JournalError) -> DatabaseQueue? {
+    static func openToRead(in directory: DataDirectory) throws(JournalError) -> DatabaseQueue? {
+        let path = directory.elementsPath
         var status = stat()
         // A log without its file is nothing that SQLite would read.
         guard stat(path, &status) == 0, status.st_size > 0 else { return nil }
@@ -69,9 +70,8 @@ struct ElementFile {
                 _ = try WriteAheadLogCheck.inspect(path + "-wal")
                 var configuration = Configuration()
                 configuration.label = "aop-elements"
-                configuration.readonly = true
                 configuration.busyMode = .timeout(JournalDatabase.patienceSeconds)
-                let queue = try DatabaseQueue(path: path, configuration: configuration)
+                let queue = try directory.reader(of: path, configuration)
                 try queue.read { try schema.checkReadable($0, path: path) }
                 return queue
             }

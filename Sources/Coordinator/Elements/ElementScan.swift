@@ -14,7 +14,7 @@ struct ElementScan: Sendable {
     /// - Returns: nil: there is none yet, or it is of an earlier release.
     /// - Throws: `JournalError`: it cannot be used, or is damaged.
     static func look(at directory: DataDirectory) throws(JournalError) -> ElementScan? {
-        guard let queue = try ElementFile.openToRead(directory.elementsPath) else { return nil }
+        guard let queue = try ElementFile.openToRead(in: directory) else { return nil }
         return try ElementFile.reporting(directory.elementsPath, "read the spool of partial results") {
             let scan = try queue.read { try ElementScan($0, path: directory.elementsPath) }
             try queue.close()

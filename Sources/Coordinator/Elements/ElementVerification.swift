@@ -6,17 +6,28 @@ import Scheduling
 struct ElementVerification {
     /// In words; empty: nothing.
     let problems: [String]
+    /// Why it could not be looked at, in words; nil: it could.
+    let notLookedAt: String?
 
     /// - Parameter scheduler: what is known of the submissions.
     init(_ directory: DataDirectory, _ scheduler: Scheduler) {
-        do throws(JournalError) { problems = try Self.find(directory, scheduler) } catch { problems = ["\(error)"] }
+        do throws(JournalError) {
+            problems = try Self.find(directory, scheduler)
+            notLookedAt = nil
+        } catch {
+            switch error {
+            case .damagedSpool, .damagedFile, .damagedLog: (problems, notLookedAt) = (["\(error)"], nil)
+            // A disk that is full or cannot be read, somebody who has locked the file, or a newer release that has written it.
+            default: (problems, notLookedAt) = ([], "\(error)")
+            }
+        }
     }
 
     private static func find(_ directory: DataDirectory, _ scheduler: Scheduler) throws(JournalError) -> [String] {
         let path = directory.elementsPath
         let ids = scheduler.submissionIDs
         var (scan, problems) = (ElementScan(), [String]())
-        if let queue = try ElementFile.openToRead(path) {
+        if let queue = try ElementFile.openToRead(in: directory) {
             (scan, problems) = try ElementFile.reporting(path, "read the spool of partial results") { () -> (ElementScan, [String]) in
                 try queue.read { database -> (ElementScan, [String]) in
                     let file = try String.fetchAll(database, sql: "PRAGMA integrity_check").filter { $0 != "ok" }

@@ -103,7 +103,7 @@ struct HistoryDatabase {
     init(_ place: Place) throws {
         self.place = place
         let path = place.path
-        try DataDirectory.prepareFile(path)
+        try place.file.prepare()
         var configuration = Configuration()
         configuration.label = "aop-history"
         configuration.journalMode = .wal
@@ -130,9 +130,7 @@ struct HistoryDatabase {
         } catch let error as DatabaseError where SideFile.isDamage(error) || error.resultCode == .SQLITE_ERROR {
             throw error
         } catch {
-            throw JournalError.database(
-                path: path, action: "open the history (removing this file loses nothing but what was forgotten already)",
-                reason: "\(error)")
+            throw place.file.failure("open the history (removing this file loses nothing but what was forgotten already)", error)
         }
     }
 

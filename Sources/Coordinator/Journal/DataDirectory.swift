@@ -20,14 +20,23 @@ import Wire
 /// copies them, also while a coordinator runs; `cp` does only while none does.
 public final class DataDirectory: Sendable {
     public let path: String
-    private let lock: Int32
+    /// Opened with ``init(reading:)``: nothing in it, or beside a file of it, is written.
+    let isOnlyRead: Bool
+    private let lock: Lock
+
+    private enum Lock {
+        /// A lock on what this descriptor has open.
+        case held(Int32)
+        /// The directory was opened to read it, and no coordinator has ever run on it: there is no file to lock.
+        case missing
+    }
 
     var journalPath: String { path + "/journal.sqlite" }
     var outputPath: String { path + "/output.sqlite" }
     var elementsPath: String { path + "/elements.sqlite" }
     var historyPath: String { path + "/history.sqlite" }
     var blobsPath: String { path + "/blobs" }
-    private var lockPath: String { path + "/coordinator.lock" }
+    private static func lockPath(in path: String) -> String { path + "/coordinator.lock" }
 
     /// Opens the directory, making it where it is missing, and locks it.
     ///
@@ -37,10 +46,9 @@ public final class DataDirectory: Sendable {
         let path = URL(fileURLWithPath: path).standardizedFileURL.path
         try Self.make(path)
         try Self.check(path)
-        let lockPath = path + "/coordinator.lock"
-        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(Self.lockPath(in: path), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .notWritable(path: path, reason: Self.reason(errno)) }
-        guard Self.lock(descriptor) else {
+        guard Self.lock(descriptor, LOCK_EX) else {
             let code = errno
             let holder = Self.holder(descriptor)
             close(descriptor)
@@ -54,33 +62,76 @@ public final class DataDirectory: Sendable {
             throw .notWritable(path: path, reason: Self.reason(code))
         }
         self.path = path
-        lock = descriptor
+        isOnlyRead = false
+        lock = .held(descriptor)
+    }
+
+    /// Opens the directory to read it: nothing is made or written, so it may be on a medium that cannot be written.
+    ///
+    /// No coordinator begins on it meanwhile, and others may read it, too. Where no coordinator has ever run, as in a backup, there is no
+    /// file to lock, and none is made: ``checkIsUnused()`` says afterwards whether one has begun.
+    /// - Throws: `DataDirectoryError`: `.notReadable`, `.writableByOthers`, or `.inUse`: a coordinator runs on it.
+    init(reading path: String) throws(DataDirectoryError) {
+        let path = URL(fileURLWithPath: path).standardizedFileURL.path
+        do throws(DataDirectoryError) { try Self.check(path) } catch {
+            guard case .notWritable(_, let reason) = error else { throw error }
+            throw .notReadable(path: path, reason: reason)
+        }
+        // What is no file is not waited for.
+        let descriptor = open(Self.lockPath(in: path), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        if descriptor < 0 {
+            guard errno == ENOENT else { throw .notReadable(path: path, reason: Self.reason(errno)) }
+            lock = .missing
+        } else {
+            guard Self.lock(descriptor, LOCK_SH) else {
+                let code = errno
+                let holder = Self.holder(descriptor)
+                close(descriptor)
+                if code == EWOULDBLOCK { throw .inUse(path: path, holder: holder) }
+                throw .notReadable(path: path, reason: Self.reason(code))
+            }
+            lock = .held(descriptor)
+        }
+        self.path = path
+        isOnlyRead = true
     }
 
     /// A process that another thread of this one is about to start has all descriptors until it executes its program: so a lock that
     /// this process let go may be held for a moment.
     ///
     /// - Returns: false: `errno` says why.
-    private static func lock(_ descriptor: Int32) -> Bool {
+    private static func lock(_ descriptor: Int32, _ kind: Int32) -> Bool {
         for _ in 0..<lockAttempts {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
-            guard errno == EWOULDBLOCK, holder(descriptor) == getpid() else { return false }
+            if flock(descriptor, kind | LOCK_NB) == 0 { return true }
+            guard errno == EWOULDBLOCK, written(in: descriptor) == getpid() else { return false }
             poll(nil, 0, lockPauseMilliseconds)
         }
-        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        return flock(descriptor, kind | LOCK_NB) == 0
     }
 
     private static let lockAttempts = 10
     private static let lockPauseMilliseconds: Int32 = 20
 
-    deinit { close(lock) }
+    deinit { if case .held(let descriptor) = lock { close(descriptor) } }
 
     /// - Throws: `DataDirectoryError.removed` when the directory has another lock by now, or none.
     func checkIsThere() throws(DataDirectoryError) {
         var (ours, there) = (stat(), stat())
-        guard fstat(lock, &ours) == 0, stat(path + "/coordinator.lock", &there) == 0, ours.st_ino == there.st_ino,
-            ours.st_dev == there.st_dev
+        guard case .held(let descriptor) = lock, fstat(descriptor, &ours) == 0, stat(Self.lockPath(in: path), &there) == 0,
+            ours.st_ino == there.st_ino, ours.st_dev == there.st_dev
         else { throw .removed(path: path) }
+    }
+
+    /// For what was read without a lock, when it has been read.
+    ///
+    /// - Throws: `DataDirectoryError.inUse`: a coordinator has begun on it meanwhile.
+    func checkIsUnused() throws(DataDirectoryError) {
+        guard case .missing = lock else { return }
+        let descriptor = open(Self.lockPath(in: path), O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return }
+        guard descriptor >= 0 else { throw .notReadable(path: path, reason: Self.reason(errno)) }
+        defer { close(descriptor) }
+        throw .inUse(path: path, holder: Self.holder(descriptor))
     }
 
     /// Makes the file with mode 0600 where it is missing, and sees to it that its name survives a crash.
@@ -122,7 +173,14 @@ public final class DataDirectory: Sendable {
         }
     }
 
+    /// Who has locked the file to work in the directory; nil: who only reads does not write itself down, and one that is gone has not held it.
     private static func holder(_ descriptor: Int32) -> Int32? {
+        guard let process = written(in: descriptor), kill(process, 0) == 0 || errno == EPERM else { return nil }
+        return process
+    }
+
+    /// The last process that has worked in the directory.
+    private static func written(in descriptor: Int32) -> Int32? {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }
@@ -133,8 +191,9 @@ public final class DataDirectory: Sendable {
 /// The data directory cannot be used.
 public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
     case notWritable(path: String, reason: String)
+    case notReadable(path: String, reason: String)
     case writableByOthers(path: String, mode: UInt32)
-    /// Another coordinator holds the lock. `holder` is its process id, where it could be read.
+    /// A coordinator works in it, or somebody reads it. `holder` is the coordinator's process id, where it could be read.
     case inUse(path: String, holder: Int32?)
     /// A backup was being put in its place, and that was interrupted.
     case restoring(path: String)
@@ -145,12 +204,16 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .notWritable(let path, let reason):
             "cannot use the data directory \(path): \(reason); name another with --data, or change its owner"
+        case .notReadable(let path, let reason):
+            "cannot read the data directory \(path): \(reason); name another one, or run this as the user to whom it belongs"
         case .writableByOthers(let path, let mode):
             "the data directory \(path) has mode \(String(mode, radix: 8)): other users could change the journal; "
                 + "name a directory of your own with --data, or: chmod go-w \(path.shellWord)"
-        case .inUse(let path, let holder):
-            "the data directory \(path) is in use by another coordinator\(holder.map { " (process \($0))" } ?? ""); "
-                + "stop that one, or name another directory with --data"
+        case .inUse(let path, .some(let holder)):
+            "the data directory \(path) is in use by another coordinator (process \(holder)); stop that one, or name another directory with --data"
+        case .inUse(let path, .none):
+            "the data directory \(path) is in use by another process, a coordinator or aop journal; wait for its end, stop it, or name another "
+                + "directory with --data"
         case .restoring(let path):
             "a backup was being put in the place of the data directory \(path), which was interrupted; nothing is lost: "
                 + "repeat the same aop journal restore --data \(path.shellWord)"

@@ -54,8 +54,7 @@ final class JournalDatabase: Sendable {
         queue = try JournalDatabase.reporting(path, "open the journal") {
             var configuration = Configuration()
             configuration.label = "aop-journal"
-            configuration.readonly = true
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let queue = try directory.reader(of: path, configuration)
             try queue.read { try JournalSchema.schema.checkReadable($0, path: path) }
             return queue
         }

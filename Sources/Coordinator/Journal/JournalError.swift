@@ -18,6 +18,9 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
     case damagedFile(path: String, action: String, reason: String)
     /// The file with partial results is not what was written.
     case damagedSpool(path: String, reason: String)
+    /// What is in the place of a file on which no work depends cannot be used as one, and is not damaged: it is a directory, for instance.
+    /// `loss` says what goes with it.
+    case unusableSideFile(path: String, reason: String, loss: String)
     /// Others were told of facts up to `acknowledged`, and the journal ends at `found`.
     case lostRecords(path: String, acknowledged: UInt64, found: UInt64)
     /// Others were told of another fact under this sequence.
@@ -54,6 +57,8 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
             "\(path): \(reason): the file is damaged. Nothing was changed. It has partial results of operations, and nothing else: put a copy of it "
                 + "back, or begin without it: rm -f \(path.shellWord)*; a coordinator starts then, operations that run go on, and readers are told "
                 + "how many they miss"
+        case .unusableSideFile(let path, let reason, let loss):
+            "\(path) cannot be used: \(reason). No work depends on it: move it away or remove it, and start again; \(loss)"
         case .lostRecords(let path, let acknowledged, let found):
             "\(path): it ends at fact \(found), and \(acknowledged) were acknowledged: its end is lost. \(Self.remedy)"
         case .otherJournal(let path, let sequence):

@@ -16,7 +16,7 @@ public struct JournalExport: Sendable {
     /// - Parameter each: gets each fact as one line of JSON, without its end. Throws to end the export.
     /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError`, and what `each` throws.
     public init(dataDirectory: String, _ each: (String) throws -> Void) throws {
-        let directory = try DataDirectory(path: dataDirectory)
+        let directory = try DataDirectory(reading: dataDirectory)
         let database = try JournalDatabase(readingOnly: directory)
         let start = try database.newestSnapshot()?.end ?? .empty
         var sequence = start.sequence
@@ -28,6 +28,7 @@ public struct JournalExport: Sendable {
         }
         if let failure { throw failure }
         try JournalWitness.check(in: directory, database, reaches: end)
+        try directory.checkIsUnused()
         facts = sequence.rawValue - start.sequence.rawValue
         first = facts > 0 ? start.sequence.next.rawValue : nil
     }

@@ -26,7 +26,7 @@ public struct JournalLoss: Sendable {
     /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError`, `BackupError.file`.
     /// - Complexity: O(facts), and a look at each value's file.
     public init(dataDirectory: String, isDryRun: Bool = false) throws {
-        let directory = try DataDirectory(path: dataDirectory)
+        let directory = try isDryRun ? DataDirectory(reading: dataDirectory) : DataDirectory(path: dataDirectory)
         guard !DurableFiles.isThere(JournalRestore.marker(in: directory.path)) else {
             throw DataDirectoryError.restoring(path: directory.path)
         }

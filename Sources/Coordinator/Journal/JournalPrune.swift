@@ -42,7 +42,7 @@ public struct JournalPrune: Sendable {
         dataDirectory: String, _ choice: Choice, isDryRun: Bool = false, at now: Int64 = WallClock.milliseconds(),
         logger: Logger = Logger(label: "aop.journal")
     ) throws {
-        let directory = try DataDirectory(path: dataDirectory)
+        let directory = try isDryRun ? DataDirectory(reading: dataDirectory) : DataDirectory(path: dataDirectory)
         guard !DurableFiles.isThere(JournalRestore.marker(in: directory.path)) else {
             throw DataDirectoryError.restoring(path: directory.path)
         }

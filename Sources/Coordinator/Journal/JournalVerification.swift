@@ -3,7 +3,8 @@ import GRDB
 import Scheduling
 import Wire
 
-/// What a look at a whole journal finds, beside the work: no coordinator runs on it meanwhile, and nothing is changed.
+/// What a look at a whole journal finds, beside the work: no coordinator runs on it meanwhile, and nothing is written, so that it may be on a
+/// medium that cannot be.
 public struct JournalVerification: Sendable {
     /// Of the journal.
     public private(set) var path: String
@@ -26,6 +27,8 @@ public struct JournalVerification: Sendable {
     public let problems: [String]
     /// What of the stored partial results is damaged or lost, in words: readers are told of it, and everything else holds without them.
     public private(set) var partialResultProblems: [String]
+    /// What could not be looked at, and why, in words: nobody knows whether it holds. A disk that cannot be read is no damage.
+    public private(set) var notLookedAt: [String]
 
     /// Whether there is a journal in the directory.
     public static func isThere(in dataDirectory: String) -> Bool {
@@ -37,10 +40,10 @@ public struct JournalVerification: Sendable {
     ///
     /// - Parameters:
     ///   - hashingValues: their content is read, too.
-    /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError` (what can be read ends there).
+    /// - Throws: `DataDirectoryError` (a coordinator runs on it, or it cannot be read), `JournalError` (what can be read ends there).
     /// - Complexity: O(facts), the size of all partial results, and that of all values when they are hashed.
     public init(dataDirectory: String, hashingValues: Bool = false) throws {
-        let directory = try DataDirectory(path: dataDirectory)
+        let directory = try DataDirectory(reading: dataDirectory)
         let database = try JournalDatabase(readingOnly: directory)
         path = database.path
         if case .tornTail = database.logFinding { hasTornTail = true } else { hasTornTail = false }
@@ -60,20 +63,29 @@ public struct JournalVerification: Sendable {
         valueBytes = found.keys.reduce(0) { $0 + $1.size }
         let lost = LostValues(root: directory.blobsPath)
         var givenUp: [String] = []
+        var notLookedAt: [String] = []
         for (key, place) in found.sorted(by: { $0.value < $1.value }) {
             if lost.isGivenUp(key), !key.isThere(below: directory.blobsPath) {
                 givenUp.append(place)
-            } else if let problem = StoredValueCheck(root: directory.blobsPath, hashes: hashingValues).problem(with: key) {
-                problems.append("the value of \(place) \(problem)")
+                continue
+            }
+            switch StoredValueCheck(root: directory.blobsPath, hashes: hashingValues).look(at: key) {
+            case .holds: break
+            case .wrong(let text): problems.append("the value of \(place) \(text)")
+            case .notLookedAt(let text): notLookedAt.append("the value of \(place) \(text)")
             }
         }
         self.givenUp = givenUp
-        partialResultProblems = ElementVerification(directory, scheduler).problems
+        let elements = ElementVerification(directory, scheduler)
+        partialResultProblems = elements.problems
+        if let text = elements.notLookedAt { notLookedAt.append(text) }
+        self.notLookedAt = notLookedAt
         // As the next coordinator would begin; nothing of it is kept.
         var outputs = Outputs()
         scheduler.start(at: Instant(boot: 0, wall: WallClock.milliseconds()), incarnation: Incarnation(1), into: &outputs)
         problems += scheduler.violations()
         self.problems = problems
+        try directory.checkIsUnused()
     }
 
     /// The directory was given another name since.
@@ -81,6 +93,7 @@ public struct JournalVerification: Sendable {
         var moved = self
         moved.path = path.replacingOccurrences(of: old, with: new)
         moved.partialResultProblems = partialResultProblems.map { $0.replacingOccurrences(of: old, with: new) }
+        moved.notLookedAt = notLookedAt.map { $0.replacingOccurrences(of: old, with: new) }
         return moved
     }
 }
@@ -90,21 +103,31 @@ private struct StoredValueCheck {
     let root: String
     let hashes: Bool
 
-    /// In words, after "the value of …"; nil: it is.
-    func problem(with key: BlobKey) -> String? {
+    /// In words, after "the value of …".
+    enum Finding {
+        case holds
+        case wrong(String)
+        case notLookedAt(String)
+    }
+
+    func look(at key: BlobKey) -> Finding {
         let path = key.digest.path(below: root)
         var status = stat()
-        guard stat(path, &status) == 0 else { return "is missing: \(path)" }
-        guard UInt64(status.st_size) == key.size else { return "has \(status.st_size) bytes instead of \(key.size): \(path)" }
-        guard hashes else { return nil }
+        guard stat(path, &status) == 0 else {
+            let code = errno
+            guard code != ENOENT, code != ENOTDIR else { return .wrong("is missing: \(path)") }
+            return .notLookedAt("cannot be looked at: \(path): \(DataDirectory.reason(code))")
+        }
+        guard UInt64(status.st_size) == key.size else { return .wrong("has \(status.st_size) bytes instead of \(key.size): \(path)") }
+        guard hashes else { return .holds }
         do {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             var hasher = BlobHasher()
             while let piece = try file.read(upToCount: Self.pieceBytes), !piece.isEmpty { hasher.update(piece) }
             try file.close()
-            return hasher.finalize() == key.digest ? nil : "is not what was written: \(path)"
+            return hasher.finalize() == key.digest ? .holds : .wrong("is not what was written: \(path)")
         } catch {
-            return "cannot be read: \(path): \(error)"
+            return .notLookedAt("cannot be read: \(path): \(error)")
         }
     }
 

@@ -44,7 +44,7 @@ struct OutputDatabase {
     private init(path: String, totalBytesMax: Int64) throws {
         self.path = path
         self.totalBytesMax = totalBytesMax
-        try DataDirectory.prepareFile(path)
+        try SideFile.output(path).prepare()
         var configuration = Configuration()
         configuration.label = "aop-output"
         configuration.journalMode = .wal
@@ -64,9 +64,7 @@ struct OutputDatabase {
         } catch let error as DatabaseError where SideFile.isDamage(error) || error.resultCode == .SQLITE_ERROR {
             throw error
         } catch {
-            throw JournalError.database(
-                path: path, action: "open the spool of output (removing this file loses nothing but output)",
-                reason: "\(error)")
+            throw SideFile.output(path).failure("open the spool of output (removing this file loses nothing but output)", error)
         }
     }
 

@@ -66,11 +66,12 @@ public final class CoordinatorService: Service, Sendable {
         mailbox.post(.shutdown(reason: reason))
     }
 
-    /// Runs once; returns after an orderly shutdown.
+    /// Runs once; returns after an orderly shutdown. Where that is asked for during a start that takes long, it returns without an end of the
+    /// start: nobody was promised anything. The data directory stays locked until what the start waits for is there, or the process ends.
     ///
     /// - Throws: `CoordinatorError`: why it could not start, or why it cannot go on.
     public func run() async throws {
-        let started = OneShot<Result<[Endpoint], CoordinatorError>>()
+        let started = OneShot<Start>()
         let ended = OneShot<Result<Void, CoordinatorError>>()
         do {
             let thread = try OSThread(name: "aop-transport") { [configuration, context, mailbox, logger, ownsContext] in
@@ -88,23 +89,38 @@ public final class CoordinatorService: Service, Sendable {
             try await attend(started, ended)
         } onCancelOrGracefulShutdown: {
             self.shutDown()
+            Task {
+                // Nobody cancels this task, for which alone it would throw.
+                try? await Task.sleep(for: .milliseconds(CoordinatorLimits.startGraceMilliseconds))
+                // Says nothing where the start has come to its end by then.
+                started.set(.givenUp)
+            }
         }
+    }
+
+    /// How a start came out.
+    private enum Start: Sendable {
+        case listening([Endpoint])
+        case failed(CoordinatorError)
+        /// The coordinator was told to end, and the start takes long. Its thread goes on alone; it has been told to end, too, so that it reads
+        /// nothing from anybody when it comes to that.
+        case givenUp
     }
 
     /// What the transport thread does from its start to its end. When it returns, nothing of it is left.
     private static func work(
         _ configuration: CoordinatorConfiguration, _ context: ZMQContext, _ mailbox: Mailbox<LoopEvent>,
-        _ logger: Logger, _ started: OneShot<Result<[Endpoint], CoordinatorError>>
+        _ logger: Logger, _ started: OneShot<Start>
     ) -> Result<Void, CoordinatorError> {
         let loop: CoordinatorLoop
         do {
             loop = try CoordinatorLoop(configuration, context: context, mailbox: mailbox, logger: logger)
         } catch {
             let error = CoordinatorError.of(error, whileStarting: true)
-            started.set(.failure(error))
+            started.set(.failed(error))
             return .failure(error)
         }
-        started.set(.success(loop.endpoints))
+        started.set(.listening(loop.endpoints))
         do {
             try loop.run()
             return .success(())
@@ -116,14 +132,17 @@ public final class CoordinatorService: Service, Sendable {
     }
 
     private func attend(
-        _ started: OneShot<Result<[Endpoint], CoordinatorError>>, _ ended: OneShot<Result<Void, CoordinatorError>>
+        _ started: OneShot<Start>, _ ended: OneShot<Result<Void, CoordinatorError>>
     ) async throws(CoordinatorError) {
         switch await started.value {
-        case .failure(let error):
+        case .failed(let error):
             listening.set(.failure(error))
             _ = await ended.value
             throw error
-        case .success(let endpoints):
+        case .givenUp:
+            logger.notice("told to end before it listened: nothing was promised to anybody, and what it was reading is as it was")
+            listening.set(.failure(.system("the coordinator was told to end before it listened; start it again")))
+        case .listening(let endpoints):
             if let http {
                 try await serve(http, endpoints, ended)
             } else {

@@ -34,6 +34,26 @@ struct SideFile: Sendable {
     /// What is there is not what a file of ours has: a table is missing, as a rule.
     private static func isStrange(_ error: any Error) -> Bool { (error as? DatabaseError)?.resultCode == .SQLITE_ERROR }
 
+    /// Makes the file where it is missing.
+    ///
+    /// - Throws: `JournalError.unusableSideFile`: something else is in its place; `DataDirectoryError`: it cannot be made.
+    func prepare() throws {
+        do throws(DataDirectoryError) { try DataDirectory.prepareFile(path) } catch {
+            guard case .notWritable(path, let reason) = error, DurableFiles.isThere(path) else { throw error }
+            throw unusable(reason)
+        }
+    }
+
+    /// What is there is no file of ours, and not damaged either: nobody but its owner knows what it is, so that it stays where it is.
+    private func unusable(_ reason: String) -> JournalError { .unusableSideFile(path: path, reason: reason, loss: loss) }
+
+    /// What to say when it cannot be opened, and is not damaged.
+    ///
+    /// - Parameter action: names what was being done, and what removing the file loses.
+    func failure(_ action: String, _ error: any Error) -> JournalError {
+        DurableFiles.isFile(path) ? .database(path: path, action: action, reason: "\(error)") : unusable("it is no file, and \(error)")
+    }
+
     /// Opens it; where it is damaged, a new one in its place.
     ///
     /// - Parameters:

@@ -116,6 +116,9 @@ struct CoordinatorCommand: ToolCommand {
     var isPartOfARun: Bool { privateDirectory != nil }
 
     func execute(_ console: Console) async throws -> ExitStatus {
+        // It outlives a run that is killed, for as long as its orderly end takes.
+        let hold = privateDirectory.flatMap { PrivateDirectory.Hold(of: $0) }
+        defer { withExtendedLifetime(hold) {} }
         let status: ExitStatus
         do {
             status = try await serve(console)

@@ -26,8 +26,8 @@ struct JournalVerifyCommand: ToolCommand {
         abstract: "Read a whole journal again and check everything in it. Nothing is changed.",
         discussion: """
             Checks SQLite's file and its write-ahead log, the hashes of snapshot and facts, each fact against the state that those
-            before it came to, the state itself, and whether the large values are there; then the stored partial results. Exits 1 when
-            something is wrong.
+            before it came to, the state itself, and whether the large values are there; then the stored partial results. The directory may be on
+            a medium that cannot be written. Exits 1 when something is wrong, or could not be looked at.
 
             Examples:
               aop journal verify
@@ -62,6 +62,13 @@ struct JournalVerifyCommand: ToolCommand {
                 .toolError, "partialResults",
                 "\(found.path): everything holds but partial results: a coordinator starts with what is there, or says how to begin without "
                     + "them, and readers are told what they miss")
+        }
+        guard found.notLookedAt.isEmpty else {
+            let count = found.notLookedAt.count
+            throw ToolError(
+                .toolError, "notLookedAt",
+                "\(found.path): \(count) thing\(count == 1 ? "" : "s") could not be looked at, the rest holds: nothing is known to be damaged; "
+                    + "do as is said above, or check free space, permissions and the health of the disk, and look again")
         }
         return .success
     }

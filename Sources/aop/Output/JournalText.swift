@@ -12,7 +12,10 @@ enum JournalText {
         if found.hasTornTail { lines.append("  the last coordinator ended while it was writing; nobody had been told of what is cut off") }
         lines += found.givenUp.map { "  given up: the value of \(PlainText.of($0))" }
         lines += (found.problems + found.partialResultProblems).map { "  wrong: \(PlainText.of($0))" }
-        if found.problems.isEmpty, found.partialResultProblems.isEmpty { lines.append("everything holds") }
+        lines += found.notLookedAt.map { "  not looked at: \(PlainText.of($0))" }
+        if found.problems.isEmpty, found.partialResultProblems.isEmpty {
+            lines.append(found.notLookedAt.isEmpty ? "everything holds" : "everything holds that could be looked at")
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -27,6 +30,7 @@ enum JournalText {
                 ("givenUp", .array(found.givenUp.map { .string($0) })),
                 ("problems", .array(found.problems.map { .string($0) })),
                 ("partialResultProblems", .array(found.partialResultProblems.map { .string($0) })),
+                ("notLookedAt", .array(found.notLookedAt.map { .string($0) })),
             ] + more)
     }
 }

@@ -27,6 +27,8 @@ struct PrivateCluster: Sendable {
 
     /// Starts the processes; they find each other whichever is first.
     init(_ options: Options, onMessage: @escaping @Sendable (String) -> Void) throws {
+        // Beside the run, which does not wait for it.
+        Thread.detachNewThread { for problem in PrivateDirectory.removeAbandoned() { onMessage("warning: \(problem)") } }
         directory = try PrivateDirectory()
         coordinator = ChildProcess(
             name: "coordinator",

@@ -21,6 +21,12 @@ extension SystemTests.Chaos {
             case .supervisor, .host: isLocked ? 20_500 : 3_500
             }
         }
+
+        /// Milliseconds after which it has to run again. A kill meanwhile may have hit it where it was given out anew, before it began: it has
+        /// the time of a lost host once more then.
+        func limit(isLocked: Bool, isHitAgain: Bool, slack: Double) -> Double {
+            aim(isLocked: isLocked) + slack + (isHitAgain ? Victim.host.aim(isLocked: isLocked) + slack : 0)
+        }
     }
 
     /// An execution that was open where somebody was killed.
@@ -124,19 +130,28 @@ extension SystemTests.Chaos {
             _ = try await coordinator.finish()
             #expect(harness.processes().isEmpty, "\(harness.processes())")
             print("chaos: \(scale.workerKills) kills during \(check.acknowledged.plans.count) operations")
+            var late: [String] = []
             for victim in Victim.allCases {
                 for isLocked in [false, true] {
                     var times = ChaosTimes()
                     for loss in losses where loss.victim == victim && (loss.execution.key != nil) == isLocked {
                         let next = check.history.executions(of: loss.execution.name).first { $0.began > loss.at }
                         guard let next else { continue }
-                        // What was given out again may have been hit again before it began.
-                        times.add(from: loss.at, to: next.began, isHitAgain: kills.contains { $0 > loss.at && $0 < next.began })
+                        let isHitAgain = kills.contains { $0 > loss.at && $0 < next.began }
+                        times.add(from: loss.at, to: next.began, isHitAgain: isHitAgain)
+                        let took = Double(next.began - loss.at) / 1e6
+                        let limit = victim.limit(isLocked: isLocked, isHitAgain: isHitAgain, slack: scale.slackMilliseconds)
+                        guard took > limit else { continue }
+                        late.append(
+                            "\(loss.execution.name): \(victim.rawValue) killed, \(isLocked ? "under a key" : "no key"), "
+                                + "\(isHitAgain ? "another kill meanwhile" : "no other kill meanwhile"): it ran again after \(Int(took)) ms, and "
+                                + "had \(Int(limit)) ms")
                     }
                     let title = "\(victim.rawValue) killed, \(isLocked ? "under a key" : "no key"): it runs again after"
                     print("  ", times.text(title, aim: victim.aim(isLocked: isLocked)))
                 }
             }
+            #expect(late.isEmpty, "\(late.count) late: \(late.prefix(20).joined(separator: "\n"))")
         }
     }
 
