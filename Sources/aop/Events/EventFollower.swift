@@ -60,13 +60,13 @@ struct EventFollower: Sendable {
     }
 
     /// How all of a submission stands now, as events; nil: it is known no more.
-    private func stand(_ view: WireSubmissionView) async throws -> (SubmissionEvents, [ClusterEvent])? {
-        var told = SubmissionEvents(view)
+    private func stand(_ view: WireSubmissionView) async throws -> (ToldEvents, [ClusterEvent])? {
+        var told = ToldEvents(view)
         guard let events = try await catchUp(view, &told) else { return nil }
-        return (told, [SubmissionEvents.submitted(view)] + events + told.ended(view))
+        return (told, [ToldEvents.submitted(view)] + events + told.ended(view))
     }
 
-    private func catchUp(_ view: WireSubmissionView, _ told: inout SubmissionEvents) async throws -> [ClusterEvent]? {
+    private func catchUp(_ view: WireSubmissionView, _ told: inout ToldEvents) async throws -> [ClusterEvent]? {
         var events: [ClusterEvent] = []
         do {
             for try await page in connection.operations(of: view.id) { events += told.stand(page) }
@@ -107,8 +107,8 @@ struct EventFollower: Sendable {
             while true {
                 try await hold(try await watched { try await workers.news() })
                 for view in try await watched({ try await newcomers(&known) }) {
-                    try await hold([SubmissionEvents.submitted(view)])
-                    group.addTask { try await tell(connection.followDetails(of: view.id), SubmissionEvents(view)) }
+                    try await hold([ToldEvents.submitted(view)])
+                    group.addTask { try await tell(connection.followDetails(of: view.id), ToldEvents(view)) }
                 }
                 try await Task.sleep(for: .milliseconds(Self.pollMilliseconds))
             }
@@ -143,7 +143,7 @@ struct EventFollower: Sendable {
         }
     }
 
-    private func tell(_ stream: AsyncThrowingStream<FollowEvent, any Error>, _ before: SubmissionEvents) async throws {
+    private func tell(_ stream: AsyncThrowingStream<FollowEvent, any Error>, _ before: ToldEvents) async throws {
         var told = before
         do {
             for try await event in stream {

@@ -5,9 +5,9 @@ import Wire
 @testable import aop
 
 /// What `aop events` tells of one submission.
-@Suite struct SubmissionEventsTests {
-    private func made() -> SubmissionEvents {
-        SubmissionEvents(
+@Suite struct ToldEventsTests {
+    private func made() -> ToldEvents {
+        ToldEvents(
             .with {
                 ($0.id, $0.name) = ("id", "work")
             })

@@ -4,7 +4,7 @@ import Wire
 
 /// What has been told of one submission: pure. Each step of an operation is told once, and none after a later one, whether it is learned from
 /// an event or from how the operation stands, which is how a follower makes up for what it has missed.
-struct SubmissionEvents: Sendable {
+struct ToldEvents: Sendable {
     /// How far an operation has come: attempt by attempt, to its end.
     private struct Step: Comparable {
         var attempt: UInt32
