@@ -116,6 +116,8 @@ struct WorkerTable {
             return Int(min(Self.prefetchPerSlotMax, Self.prefetchMilliseconds * 16 / max(meanDuration, 16)))
         }
 
+        var hasShortest: Bool { prefetchPerSlot == Self.prefetchPerSlotMax }
+
         private static let prefetchMilliseconds: Int64 = 100
         private static let prefetchPerSlotMax: Int64 = 64
     }
@@ -136,11 +138,15 @@ struct WorkerTable {
 
     /// How many units at most wait at an executor beyond its slots.
     ///
-    /// All executors share `prefetchMax`: what they end in a few milliseconds comes at once, and what follows one of these ends waits
-    /// for all of them.
-    var prefetchShare: Int { max(1, Self.prefetchMax / max(1, byPeer.count)) }
+    /// Executors share `prefetchMax`, of which the slots are taken off where operations are shortest: that much comes to the coordinator before the
+    /// end of one of them, and what follows that end waits for it.
+    var prefetchShare: Int {
+        guard !byPeer.isEmpty else { return 1 }
+        let slots = byPeer.values.reduce(0) { $0 + (sessions[$1.index].hasShortest ? sessions[$1.index].slots : 0) }
+        return max(1, (Self.prefetchMax - slots) / byPeer.count)
+    }
 
-    private static let prefetchMax = 256
+    private static let prefetchMax = 128
 
     mutating func append(hosts count: Int) {
         sessions.append(Session())
