@@ -4,7 +4,7 @@ import Wire
 extension ExecutorState {
     /// Whether it is the turn of one of these before that of one in the line, which is to be taken back then.
     package func goAheadOfLine(_ assignments: [WireAssignment]) -> Bool {
-        lineCount > 0 && assignments.contains { queue.precedes(lineCount, of: $0.submission) }
+        lineCount > 0 && assignments.contains { queue.precedes(lineCount, $0) }
     }
 
     /// A unit of the line has the slot of one that has ended, whose `ended` follows.

@@ -329,14 +329,14 @@ extension ExecutorState {
     mutating func enqueue(_ key: UnitKey, _ assignment: WireAssignment) {
         units[key] = HeldUnit(phase: .queued(assignment))
         if assignment.kind == .conclude { return conclusions.append(key) }
-        if !outrun.contains(key.unit) { queue.add(key, of: assignment.submission, behind: lineCount) }
+        if !outrun.contains(key.unit) { queue.add(assignment, behind: lineCount) }
     }
 
     /// The attempt that was not wanted has ended: the one that came meanwhile takes its turn.
     private mutating func letNextAttempt(of unit: UInt64) {
         outrun.remove(unit)
         for (key, held) in units where key.unit == unit {
-            if case .queued(let assignment) = held.phase { queue.add(key, of: assignment.submission, behind: lineCount) }
+            if case .queued(let assignment) = held.phase { queue.add(assignment, behind: lineCount) }
         }
     }
 
@@ -465,14 +465,18 @@ extension ExecutorState {
         case (.stopping(let first, let killAt), false):
             // What is not wanted any more stays so; else the first cause decided the outcome.
             running.course = .stopping(cause == .unwanted ? cause : first, killAt: killAt)
-        case (.stopping(let first, _), true), (.stuck(let first), true):
+        case (.stopping(let first, _), true):
             running.course = .killed(
                 cause == .unwanted ? cause : first, lostAt: now + Self.killMilliseconds, isHurried: true)
             actions.append(.kill(key))
         case (.killed(let first, let lostAt, let isHurried), _):
             running.course = .killed(cause == .unwanted ? cause : first, lostAt: lostAt, isHurried: isHurried || force)
             if force && !isHurried { actions.append(.kill(key)) }
-        case (.stuck(let first), false):
+        case (.stuck, true) where cause == .cancelled:
+            // Who asks for that knows that the process may end with it. A watch over its timeout harms no neighbours.
+            running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: true)
+            actions.append(.kill(key))
+        case (.stuck(let first), _):
             running.course = .stuck(cause == .unwanted ? cause : first)
         }
         units[key]?.phase = .running(running)

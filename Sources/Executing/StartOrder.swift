@@ -1,23 +1,36 @@
 import DequeModule
+import Wire
 
-/// Units that wait for a slot, in the order in which they are to begin: those of one submission as they came, submissions in turn.
+/// Units that wait for a slot, in the order in which they are to begin: the highest priority first; of one priority submissions in turn, and those of
+/// one submission as they came.
 ///
 /// What a submission sends one by one does not wait behind all that another has sent ahead. As in fair queueing of packets that are
 /// equally long (Nagle, RFC 970): a unit has the turn after that of the one before it of its submission, the next turn at the earliest; lower turns
 /// come first. Adding is O(1) while all are of one submission, else O(n) of those that wait.
 struct StartOrder {
+    /// Whose units come one after another.
+    private struct Source: Hashable {
+        let submission: String
+        let priority: Int32
+    }
+
     private struct Place {
         let key: UnitKey
+        let priority: Int32
         let turn: UInt64
+
+        func comes(before priority: Int32, _ turn: UInt64) -> Bool {
+            self.priority == priority ? self.turn <= turn : self.priority > priority
+        }
     }
 
     private var places: Deque<Place> = []
-    /// The turn of what has left last.
-    private var turn: UInt64 = 0
+    /// Of each priority the turn of what has left last.
+    private var left: [Int32: UInt64] = [:]
     /// Of what was added last.
-    private var latest: (submission: String, turn: UInt64) = ("", 0)
-    /// The last turns of other submissions. Those that are over say nothing any more.
-    private var turns: [String: UInt64] = [:]
+    private var latest = (source: Source(submission: "", priority: 0), turn: UInt64(0))
+    /// The last turns of other sources. Those that are over say nothing any more.
+    private var turns: [Source: UInt64] = [:]
 
     /// More last turns than this are looked through for those that are over.
     private static let turnsMax = 1_024
@@ -28,31 +41,37 @@ struct StartOrder {
     subscript(index: Int) -> UnitKey { places[index].key }
 
     /// - Parameter head: so many at the head stay there.
-    mutating func add(_ key: UnitKey, of submission: String, behind head: Int) {
-        let turn = nextTurn(of: submission)
-        if submission != latest.submission {
-            if turns.count >= Self.turnsMax { turns = turns.filter { $0.value > self.turn } }
-            turns[latest.submission] = latest.turn
+    mutating func add(_ assignment: WireAssignment, behind head: Int) {
+        let source = Source(submission: assignment.submission, priority: assignment.priority)
+        let turn = nextTurn(of: source)
+        if source != latest.source {
+            if turns.count >= Self.turnsMax { turns = turns.filter { $0.value > left[$0.key.priority, default: 0] } }
+            turns[latest.source] = latest.turn
         }
-        latest = (submission, turn)
+        latest = (source, turn)
         var index = places.count
-        while index > head, places[index - 1].turn > turn { index -= 1 }
-        places.insert(Place(key: key, turn: turn), at: index)
+        while index > head, !places[index - 1].comes(before: source.priority, turn) { index -= 1 }
+        places.insert(Place(key: UnitKey(assignment), priority: source.priority, turn: turn), at: index)
     }
 
     /// Whether it would come before one of so many at the head.
-    func precedes(_ head: Int, of submission: String) -> Bool {
+    func precedes(_ head: Int, _ assignment: WireAssignment) -> Bool {
         guard head > 0, head <= places.count else { return false }
-        return places[head - 1].turn > nextTurn(of: submission)
+        let source = Source(submission: assignment.submission, priority: assignment.priority)
+        return !places[head - 1].comes(before: source.priority, nextTurn(of: source))
     }
 
     mutating func removeFirst() {
-        turn = max(turn, places.removeFirst().turn)
-        guard places.isEmpty, !turns.isEmpty else { return }
-        turns = [:]
+        let place = places.removeFirst()
+        left[place.priority] = max(left[place.priority, default: 0], place.turn)
+        guard places.isEmpty else { return }
+        // Nobody is behind anybody: all begin anew.
+        turns.removeAll(keepingCapacity: true)
+        left.removeAll(keepingCapacity: true)
+        latest.turn = 0
     }
 
-    private func nextTurn(of submission: String) -> UInt64 {
-        max(turn, submission == latest.submission ? latest.turn : turns[submission] ?? 0) + 1
+    private func nextTurn(of source: Source) -> UInt64 {
+        max(left[source.priority, default: 0], source == latest.source ? latest.turn : turns[source] ?? 0) + 1
     }
 }

@@ -97,6 +97,8 @@ public struct Assignment: Sendable {
     public var fences: [Fence]
     /// It has to end before the lock lease is over, and to be reported as lost then.
     public var isAtMostOnce = false
+    /// Of those that wait for a slot of the executor the highest begins first.
+    public var priority = 0
     /// It is given to the process that submitted it, which has what it receives.
     public var isHosted = false
     /// What it has of its host's resources, sorted by name.

@@ -225,6 +225,24 @@ import Testing
         #expect(cluster.stops.contains { $0.reason == .recalled })
     }
 
+    /// Short operations went before: dozens are sent ahead, and they are long.
+    @Test func unitsSentAhead_areRecalled_whenTheyTurnOutLong() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", (0..<10).map { .op("short\($0)") }).graph(), key: "short")
+        for index in 0..<10 { cluster.end("short\(index)") }
+        cluster.submit(Sketch.group("root", (0..<300).map { .op("long\($0)") }).graph(), key: "long")
+        let sent = cluster.held[1]?.count ?? 0
+        #expect(sent > 30)
+        cluster.submit(Sketch.group("root", [.op("other")]).graph(), key: "other")
+        #expect(!cluster.holds("other"))
+        cluster.end("long0", lasting: 20_000)
+        #expect(cluster.stops.count { $0.reason == .recalled } > sent / 2)
+        cluster.giveBackRecalled()
+        cluster.end("long1", lasting: 20_000)
+        #expect(cluster.holds("other"), "it has its turn")
+    }
+
     @Test func executorThatGivesBackUnasked_getsNothingNew() {
         var cluster = FakeCluster()
         cluster.attach(1)

@@ -181,6 +181,27 @@ extension SystemTests {
             }
         }
 
+        /// A shell whose child is killed first would go on to its next command.
+        @Test func scriptsThatAreKilled_doNotGoOn() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "10")
+                _ = try await harness.waitForExecutors(1)
+                let script = "sleep 657; touch \(harness.directory)/next"
+                let nodes = (0..<10).map { "  - {id: s\($0), run: '\(script)-\($0)'}\n" }.joined()
+                let graph = try harness.write("scripts.yaml", "group:\n\(nodes)")
+                for _ in 0..<4 {
+                    let id = try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                    try await eventually("all run", last: { "\(harness.processes())" }) {
+                        harness.processes(with: "sleep 657").values.count { $0.hasPrefix("sleep") } == 10
+                    }
+                    #expect(try await harness.aop("cancel", id, "--now", "--wait").status == 4)
+                }
+                let begun = try FileManager.default.contentsOfDirectory(atPath: harness.directory).filter { $0.hasPrefix("next-") }
+                #expect(begun == [])
+            }
+        }
+
         @Test func swiftOperationThatIgnoresIt_keepsItsLockUntilItsProcessIsGone() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await harness.trialCluster()

@@ -4,12 +4,13 @@ import Wire
 
 /// In which order an executor begins units of several submissions.
 @Suite struct StartOrderTests {
-    private func assignment(_ unit: UInt64, of submission: String, isFenced: Bool = false) -> WireAssignment {
+    private func assignment(_ unit: UInt64, of submission: String, priority: Int32 = 0, isFenced: Bool = false) -> WireAssignment {
         .with {
             $0.unit = unit
             $0.attempt = 1
             $0.submission = submission
             $0.operation = "noop"
+            $0.priority = priority
             if isFenced { $0.fences = [.with { $0.key = "db" }] }
         }
     }
@@ -38,6 +39,16 @@ import Wire
         _ = state.dispatched([31].map { assignment($0, of: "single") }, now: 0, at: 0)
         _ = state.dispatched([7].map { assignment($0, of: "flood") }, now: 0, at: 0)
         #expect(order(&state, running: 1) == [1, 2, 21, 31, 3, 22, 4, 5, 6, 7])
+    }
+
+    @Test func higherPriority_goesFirst_alsoBeforeWhatHasWaited() {
+        var state = attached()
+        _ = state.dispatched([1, 2, 3].map { assignment($0, of: "plain") }, now: 0, at: 0)
+        _ = state.dispatched([11, 12].map { assignment($0, of: "low", priority: -5) }, now: 0, at: 0)
+        _ = state.dispatched([21, 22].map { assignment($0, of: "high", priority: 10) }, now: 0, at: 0)
+        _ = state.dispatched([31].map { assignment($0, of: "other", priority: 10) }, now: 0, at: 0)
+        _ = state.dispatched([4].map { assignment($0, of: "plain") }, now: 0, at: 0)
+        #expect(order(&state, running: 1) == [1, 21, 31, 22, 2, 3, 4, 11, 12])
     }
 
     @Test func whatComesOneByOne_comesNext_eachTime() {

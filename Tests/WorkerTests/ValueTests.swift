@@ -25,8 +25,11 @@ import Wire
     }
 
     @Test func elements_keepTheirSpelling() throws {
-        let elements = try JSONScanner.elements(Array(#"[ 1.10 , "a,]" , {"k":[1]}, 12345678901234567890 ]"#.utf8))
-        #expect(elements?.map { String(decoding: $0, as: UTF8.self) } == ["1.10", #""a,]""#, #"{"k":[1]}"#, "12345678901234567890"])
+        let list = Array(#"[ 1.10 , "a,]" , {"k":[1]}, 12345678901234567890 ]"#.utf8)
+        let elements = ["1.10", #""a,]""#, #"{"k":[1]}"#, "12345678901234567890"].map { Data($0.utf8) }
+        #expect(try JSONScanner.elements(list) == .list(elements))
+        #expect(try JSONScanner.elements(list, max: 4) == .list(elements))
+        #expect(try JSONScanner.elements(list, max: 3) == .tooMany(4))
         #expect(try JSONScanner.elements(Array("{}".utf8)) == nil)
     }
 

@@ -30,6 +30,7 @@ extension Assignment {
         wire.graceMilliseconds = UInt32(clamping: graceMilliseconds ?? defaultGraceMilliseconds)
         wire.fences = fences.map(\.wire)
         wire.atMostOnce = isAtMostOnce
+        wire.priority = Int32(clamping: priority)
         wire.hosted = isHosted
         wire.conditions = questions.map(\.wire)
         wire.resources = resources.map(\.wire)

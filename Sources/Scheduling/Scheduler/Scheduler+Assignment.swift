@@ -14,6 +14,7 @@ extension Scheduler {
         } while reviewDemands() || hasEndedSome
         if ready.count > 0, assign(&outputs, ahead: true) { _ = assignSuspects(&outputs) }
         assignConclusions(&outputs)
+        recallSurplus()
         recallForIdle()
     }
 
@@ -39,17 +40,17 @@ extension Scheduler {
 
     /// - Returns: whether a unit was taken out that was not handed out.
     private mutating func assign(_ outputs: inout Outputs, ahead: Bool) -> Bool {
-        let prefetch = ahead ? workers.prefetchShare : 0
+        let share = ahead ? prefetchShare : 0
         var hasEndedSome = false
         var candidates = workers.sessions.indices.filter { index in
             workers.sessions[index].reservedFor == nil && canTake(index) && !(ahead && isWanted(index))
-                && workers.sessions[index].hasRoom(prefetch: prefetch)
+                && hasRoom(index, share)
         }
         // Those with the least to do come first.
         candidates.sort { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
         while !candidates.isEmpty, ready.count + (ahead ? 0 : conditioned.count) > 0 {
             candidates.removeAll { index in
-                guard workers.sessions[index].hasRoom(prefetch: prefetch), let unit = popReady(for: index, ahead: ahead) else {
+                guard hasRoom(index, share), let unit = popReady(for: index, ahead: ahead) else {
                     return true
                 }
                 if standsAlone(unit) {
@@ -63,6 +64,11 @@ extension Scheduler {
             }
         }
         return hasEndedSome
+    }
+
+    private func hasRoom(_ worker: Int, _ share: Int) -> Bool {
+        let session = workers.sessions[worker]
+        return session.units.count < session.slots + session.prefetch(atMost: share)
     }
 
     private func standsAlone(_ unit: UnitID) -> Bool {
@@ -213,6 +219,42 @@ extension Scheduler {
         return true
     }
 
+    /// How many units at most wait at an executor beyond its slots.
+    ///
+    /// Executors share `prefetchMax`, of which the slots are taken off where operations are shortest: that much comes to the coordinator before the
+    /// end of one of them, and what follows that end waits for it.
+    private var prefetchShare: Int {
+        var (executors, slots) = (0, 0)
+        for worker in workers.byPeer.values where !durable.workers[worker.index].identity.isSubmitter {
+            executors += 1
+            if workers.sessions[worker.index].hasShortest { slots += workers.sessions[worker.index].slots }
+        }
+        return max(1, (Self.prefetchMax - slots) / max(1, executors))
+    }
+
+    private static let prefetchMax = 128
+
+    /// Asks executors for units that they have not begun, when they have far more than they would be given now, as their operations take
+    /// longer than those before: whatever is ready would wait until all of it is done.
+    private mutating func recallSurplus() {
+        guard ready.count > 0 else { return }
+        let share = prefetchShare
+        for worker in workers.sessions.indices {
+            let (slots, prefetch) = (workers.sessions[worker].slots, workers.sessions[worker].prefetch(atMost: share))
+            // What goes up and down by a few is left as it is.
+            guard workers.sessions[worker].units.count > 2 * (slots + prefetch), workers.sessions[worker].recalled.isEmpty,
+                workers.sessions[worker].isAttached, !durable.workers[worker].identity.isSubmitter
+            else { continue }
+            for unit in Array(workers.sessions[worker].units.dropFirst(slots + prefetch)) { recall(unit, from: worker) }
+        }
+    }
+
+    private mutating func recall(_ unit: UnitID, from worker: Int) {
+        guard case .assigned(let attempt, _) = durable.phase(unit) else { return }
+        workers.sessions[worker].recalled.append(unit)
+        pending.stops[worker, default: []].append(StopOrder(unit: unit, attempt: attempt, reason: .recalled, now: false))
+    }
+
     /// Asks busy executors for units that they have not begun, when another one has nothing to do.
     private mutating func recallForIdle() {
         for idle in workers.sessions.indices where canTake(idle) && workers.sessions[idle].units.isEmpty {
@@ -225,11 +267,7 @@ extension Scheduler {
             else { return }
             let spare = workers.sessions[busy].units.dropFirst(workers.sessions[busy].slots)
             let wanted = spare.suffix((spare.count + 1) / 2).filter { lanes.contains(operationClass(of: $0)) }
-            for unit in wanted {
-                guard case .assigned(let attempt, _) = durable.phase(unit) else { continue }
-                workers.sessions[busy].recalled.append(unit)
-                pending.stops[busy, default: []].append(StopOrder(unit: unit, attempt: attempt, reason: .recalled, now: false))
-            }
+            for unit in wanted { recall(unit, from: busy) }
         }
     }
 }

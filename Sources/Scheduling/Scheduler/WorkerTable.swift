@@ -104,10 +104,8 @@ struct WorkerTable {
             meanDuration = meanDuration.map { $0 + (sample - $0) / 8 } ?? sample
         }
 
-        /// - Parameter prefetch: how many may wait there at most; 0: none, only slots are given.
-        func hasRoom(prefetch: Int) -> Bool {
-            units.count < slots || (prefetch > 0 && units.count < slots + min(slots * prefetchPerSlot, prefetch))
-        }
+        /// How many may wait there beyond its slots, if no executor may have more than so many.
+        func prefetch(atMost share: Int) -> Int { min(slots * prefetchPerSlot, share) }
 
         /// How many units may follow one another at the executor beyond its slots, for each of them: what it does in `prefetchMilliseconds`, so that
         /// short operations hide the way to it and long ones are not tied to it.
@@ -135,18 +133,6 @@ struct WorkerTable {
     var byPeer: [PeerID: WorkerNumber] = [:]
     /// Those whose lease was over, as long as their connection has not gone: something may still come on it.
     private(set) var silentByPeer: [PeerID: WorkerNumber] = [:]
-
-    /// How many units at most wait at an executor beyond its slots.
-    ///
-    /// Executors share `prefetchMax`, of which the slots are taken off where operations are shortest: that much comes to the coordinator before the
-    /// end of one of them, and what follows that end waits for it.
-    var prefetchShare: Int {
-        guard !byPeer.isEmpty else { return 1 }
-        let slots = byPeer.values.reduce(0) { $0 + (sessions[$1.index].hasShortest ? sessions[$1.index].slots : 0) }
-        return max(1, (Self.prefetchMax - slots) / byPeer.count)
-    }
-
-    private static let prefetchMax = 128
 
     mutating func append(hosts count: Int) {
         sessions.append(Session())

@@ -47,6 +47,7 @@ extension Submission {
             timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: graceMilliseconds(unit),
             fences: fences(of: unit, attempt), isAtMostOnce: isAtMostOnce(unit) && !isEvaluating, resources: resources)
         assignment.isHosted = node.isHosted
+        assignment.priority = priority(unit)
         assignment.trace = trace
         if let link { assignment.link = AttemptLink(unit: link.unit, attempt: link.attempt, delivers: !node.receives.isEmpty) }
         if let question {

@@ -11,8 +11,8 @@ extension TypeCheck {
             return "receives from `\(graph.path(of: node.receives[0]))`, but `\(operation.type)` takes no value; "
                 + "let it only wait (`after`), or make the type a ReceiverOperation"
         }
-        // One of its versions takes whatever comes.
-        if inputs.contains(where: { $0.form == .any }) { return nil }
+        // One of its versions takes whatever comes, or looks at nothing of it.
+        if inputs.contains(where: { $0.form == .any || $0.form == .void }) { return nil }
         let isArray = node.receivesArray || node.receives.count > 1
         if node.receives.count > 1, inputs.allSatisfy(\.element.isEmpty) {
             return "receives \(node.receives.count) values, but `\(operation.type)` takes one (\(inputs[0].shownName)); "

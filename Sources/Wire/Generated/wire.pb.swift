@@ -1916,6 +1916,12 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
   /// Clears the value of `link`. Subsequent reads from it will return its default value.
   public mutating func clearLink() {_uniqueStorage()._link = nil}
 
+  /// of those that wait for a slot of the executor the highest begins first
+  public var priority: Int32 {
+    get {_storage._priority}
+    set {_uniqueStorage()._priority = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -8297,7 +8303,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0\u{2}c\u{1}trace\0\u{2}(link\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0\u{2}c\u{1}trace\0\u{2}(link\0\u{1}priority\0")
 
   fileprivate class _StorageClass {
     @exclusivity(unchecked) var _unit: UInt64 = 0
@@ -8325,6 +8331,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     @exclusivity(unchecked) var _conclusion: WireConclusionQuestion? = nil
     @exclusivity(unchecked) var _trace: Dictionary<String,String> = [:]
     @exclusivity(unchecked) var _link: WireLink? = nil
+    @exclusivity(unchecked) var _priority: Int32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8360,6 +8367,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _conclusion = source._conclusion
       _trace = source._trace
       _link = source._link
+      _priority = source._priority
     }
   }
 
@@ -8403,6 +8411,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 391: try { try decoder.decodeSingularMessageField(value: &_storage._conclusion) }()
         case 490: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: &_storage._trace) }()
         case 530: try { try decoder.decodeSingularMessageField(value: &_storage._link) }()
+        case 531: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         default: break
         }
       }
@@ -8490,6 +8499,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       try { if let v = _storage._link {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 530)
       } }()
+      if _storage._priority != 0 {
+        try visitor.visitSingularSInt32Field(value: _storage._priority, fieldNumber: 531)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8524,6 +8536,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._conclusion != rhs_storage._conclusion {return false}
         if _storage._trace != rhs_storage._trace {return false}
         if _storage._link != rhs_storage._link {return false}
+        if _storage._priority != rhs_storage._priority {return false}
         return true
       }
       if !storagesAreEqual {return false}

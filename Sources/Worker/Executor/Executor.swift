@@ -170,7 +170,7 @@ final class Executor: @unchecked Sendable {
             },
             whenReady: { [unowned self] key, result in
                 switch result {
-                case .success: step { $0.inputsReady(key, now: $1, at: $2) }
+                case .success: stepWithoutLine { $0.inputsReady(key, now: $1, at: $2) }
                 case .failure(let missing):
                     let failure = WireOperationFailure.parameters(missing.reason, publisher: "", host: host.hostName)
                     step { $0.inputsMissing(key, failure, now: $1, at: $2) }

@@ -81,8 +81,10 @@ final class RunningCommand {
 
     private func killEverything() {
         phase = .killed
-        for member in members(of: .current()) where !ProcessTable.isGuardian(member) { kill(member, SIGKILL) }
+        let members = members(of: .current())
+        // The shell first, with its group: it would see its child die and begin what comes next.
         kill(-start.process, SIGKILL)
+        for member in members where !ProcessTable.isGuardian(member) { kill(member, SIGKILL) }
     }
 
     // MARK: The end

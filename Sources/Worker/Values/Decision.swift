@@ -11,23 +11,26 @@ enum Decision {
         guard received.count == 1, let value = received.first else {
             throw OperationFault(.parameters, "forEach needs one producer and got \(received.count)")
         }
-        let elements: [Data]
+        let elements: JSONScanner.Elements
         switch value {
         case .failure(let errors):
             throw RemoteFailure(failure: errors.first ?? .unknown)
+        case .list(let list) where list.count > Limits.forEachElements:
+            elements = .tooMany(list.count)
         case .list(let list):
-            elements = list.map { ReceivedValue.list([$0]).folded.bytes.dropFirst().dropLast() }.map { Data($0) }
+            elements = .list(list.map { ReceivedValue.list([$0]).folded.bytes.dropFirst().dropLast() }.map { Data($0) })
         case .value(let value):
             elements = try split(value, producer: producer)
         }
-        guard elements.count <= Limits.forEachElements else {
+        switch elements {
+        case .list(let elements): return elements
+        case .tooMany(let count):
             throw OperationFault(
-                .limit, "forEach takes at most \(Limits.forEachElements) elements, \(name(of: producer)) gave \(elements.count)")
+                .limit, "forEach takes at most \(Limits.forEachElements) elements, \(name(of: producer)) gave \(count)")
         }
-        return elements
     }
 
-    private static func split(_ value: EncodedValue, producer: String?) throws -> [Data] {
+    private static func split(_ value: EncodedValue, producer: String?) throws -> JSONScanner.Elements {
         func refuse(_ found: String) -> OperationFault {
             OperationFault(.parameters, "forEach needs a list, \(name(of: producer)) gave \(found)")
         }
@@ -37,7 +40,7 @@ enum Decision {
         case .bytes: throw refuse("bytes")
         case .json:
             do {
-                if let elements = try JSONScanner.elements(value.bytes) { return elements.map { Data($0) } }
+                if let elements = try JSONScanner.elements(value.bytes, max: Limits.forEachElements) { return elements }
                 throw refuse(try name(of: JSONScanner.kind(value.bytes)))
             } catch let malformed as JSONScanner.Malformed {
                 throw refuse("text that is not JSON: \(malformed)")

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Walks JSON text without building values: finds members and elements as they were written.
 ///
 /// Numbers keep their spelling (`1.10`, `0.1e3`, integers of any size), which a round trip through a number type would
@@ -45,14 +47,26 @@ struct JSONScanner {
     }
 
     /// The elements of an array as they were written; nil when the value is something else.
-    static func elements(_ bytes: some Collection<UInt8>) throws -> [[UInt8]]? {
+    ///
+    /// - Parameter max: of more, which are only counted, there is no copy.
+    static func elements(_ bytes: some Collection<UInt8>, max: Int = .max) throws -> Elements? {
         try scan(bytes) { scanner in
             guard try scanner.kind() == .array else { return nil }
-            var elements: [[UInt8]] = []
-            try scanner.array { scanner in elements.append(scanner.copy(try scanner.value())) }
+            var (elements, count) = ([Data](), 0)
+            try scanner.array { scanner in
+                let range = try scanner.value()
+                count += 1
+                if count <= max { elements.append(Data(scanner.copy(range))) } else if count == max + 1 { elements = [] }
+            }
             try scanner.end()
-            return elements
+            return count > max ? .tooMany(count) : .list(elements)
         }
+    }
+
+    enum Elements: Equatable {
+        case list([Data])
+        /// So many.
+        case tooMany(Int)
     }
 
     /// The members of an object in the order written; nil when the value is something else.
