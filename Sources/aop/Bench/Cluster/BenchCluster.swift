@@ -38,7 +38,8 @@ struct BenchCluster: Sendable {
         let worker = ChildProcess(
             name: "worker",
             arguments: [
-                "worker", "--connect", endpoint.description, "--processes", "\(processes)", "--slots", "\(slots)", "--lifeline", "--shell", "on",
+                "worker", "--connect", endpoint.description, "--processes", "\(processes)", "--slots", "\(slots)", "--lifeline", "--shell",
+                "on",
                 "--grace", "0s", "--log-level", options.logLevel,
             ] + keyArguments(directory, options) + Settings.arguments, environment: environment(directory), onMessage: options.onMessage)
         do {
