@@ -56,6 +56,38 @@ import Testing
         await cluster.queue.close()
     }
 
+    @Test func events_areReadByOneLoop_andOthersAskForThemAnew() async throws {
+        let (cluster, held) = (try InMemoryCluster(), Held())
+        let submission = try await cluster.queue.submit(held)
+        let remote = try await remote(submission, cluster)
+        for events in [submission.events, remote.events] {
+            let reading = Task { for try await _ in events {} }
+            for _ in 0..<1_000 { await Task.yield() }
+            reading.cancel()
+            await #expect(throws: CancellationError.self) { try await reading.value }
+            do {
+                for try await _ in events {}
+                Issue.record("a loop that has seen no end ended without an error")
+            } catch let error as ClusterError {
+                #expect(error.code == .alreadyRead)
+            }
+        }
+        held.go.continuation.finish()
+        for try await _ in submission.events {}
+        for try await _ in remote.events {}
+        #expect(try await submission.outcome()[held]?.value == "held")
+        await cluster.queue.close()
+    }
+
+    @Test(arguments: ["nowhere", "", "http://host:7600"]) func addressThatIsNone_isAnErrorThatQuotesIt(_ url: String) async throws {
+        do {
+            _ = try await ClusterQueue.connect(url)
+            Issue.record("connected to \(url)")
+        } catch let error as ClusterError {
+            #expect(error.code == .address && error.message.contains("`\(url)`"))
+        }
+    }
+
     @Test func submitThatIsCancelled_waitsNoLonger_andTheOperationRuns() async throws {
         let (cluster, held) = (try InMemoryCluster(), Held())
         cluster.queue.isSuspended = true

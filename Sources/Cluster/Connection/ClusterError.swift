@@ -6,6 +6,8 @@ import Wire
 /// `message` says what happened, to which object, and what to do next; it is meant to be shown as it is.
 public struct ClusterError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     public enum Code: String, Hashable, Sendable {
+        /// What was given as the coordinator's address is none.
+        case address
         /// No coordinator answered within the connect timeout.
         case unreachable
         /// The coordinator refused the connection: another protocol version.
@@ -25,6 +27,8 @@ public struct ClusterError: LocalizedError, Hashable, Sendable, CustomStringConv
         case valueUnavailable
         /// The connection was closed by this process.
         case closed
+        /// These events are being read, or have been, by another loop.
+        case alreadyRead
         /// The answer was not of the kind that was asked for.
         case unexpectedAnswer
         /// The coordinator has not heard this process for too long: what it hosted has failed.

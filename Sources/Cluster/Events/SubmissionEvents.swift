@@ -25,6 +25,8 @@ public enum SubmissionEvent: Sendable {
 /// ```
 /// Reading it throws ``ClusterError`` when the connection is closed or the submission is not kept any more, and `CancellationError` when
 /// the task that reads is cancelled: a loop that ends without an error has seen the end. The work goes on whoever reads.
+///
+/// One loop reads them. Another one takes the submission's `events` anew; of these it gets a ``ClusterError`` with code `alreadyRead`.
 public struct SubmissionEvents: AsyncSequence, Sendable {
     public typealias Element = SubmissionEvent
 
@@ -63,9 +65,11 @@ public struct SubmissionEvents: AsyncSequence, Sendable {
                 return .operations(events.map { OperationEvent($0, in: known) }, SubmissionStatus(view))
             case .interrupted(let reason)?: return .interrupted(reason: reason)
             case nil:
-                // A stream ends for a cancelled task as if there were nothing more.
-                if !hasEnded { try Task.checkCancellation() }
-                return nil
+                if hasEnded { return nil }
+                // A stream ends for a cancelled task as if there were nothing more, and so does what was read before.
+                try Task.checkCancellation()
+                throw ClusterError(
+                    .alreadyRead, "these events have been read by another loop; ask the submission for its `events` once more")
             }
         }
     }

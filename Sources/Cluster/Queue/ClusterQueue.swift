@@ -67,7 +67,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
 
     /// Connects to the coordinator at `url`: `tcp://HOST:PORT` or `ipc:///PATH`.
     ///
-    /// - Throws: `EndpointError` for what is no URL; ``ClusterError`` with code `unreachable` when nobody answers
+    /// - Throws: ``ClusterError`` with code `address` for what is no URL, `unreachable` when nobody answers
     ///   within `connectTimeout`, `notPermitted` or `version` when the coordinator refuses; an error that names the file for a key
     ///   that is missing or cannot be used.
     /// - Parameter key: the file of the key that the coordinator asks for; nil: as `AOP_KEY` or `AOP_KEYS` says, else that of the

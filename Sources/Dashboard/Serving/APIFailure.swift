@@ -28,7 +28,7 @@ struct APIFailure: HTTPResponseError {
             case .notPermitted: .forbidden
             case .malformed: .badRequest
             case .valueUnavailable: .gone
-            case .unexpectedAnswer: .internalServerError
+            case .address, .alreadyRead, .unexpectedAnswer: .internalServerError
             }
         self.init(status, error.code.rawValue, error.message, headers: status == .serviceUnavailable ? [.retryAfter: "1"] : [:])
     }

@@ -40,7 +40,7 @@ struct ToolError: Error, Sendable {
             case .refused: .refused
             case .busy: .busy
             case .notPermitted: .notPermitted
-            case .version, .malformed, .valueUnavailable, .closed, .unexpectedAnswer, .sessionOver: .toolError
+            case .address, .version, .malformed, .valueUnavailable, .closed, .alreadyRead, .unexpectedAnswer, .sessionOver: .toolError
             }
         self.init(status, error.code.rawValue, error.message)
     }
