@@ -137,7 +137,7 @@ final class SimulatedExecutor {
         let news = reports
         reports = []
         guard !news.isEmpty, session.isAttached, let connection else { return }
-        world.send(.with { $0.reports.reports = news }, on: connection, from: self)
+        world.send(.with { $0.reports.reports = news.foldingStarts }, on: connection, from: self)
     }
 
     private func perform(_ actions: [PeerSession.Action], delivering message: WireCoordinatorMessage? = nil) {

@@ -24,6 +24,9 @@ import Testing
         #expect(events(cluster).map(\.isGroup) == [false, true, true])
         #expect(events(cluster).first?.value == text("A"))
         #expect(events(cluster).allSatisfy { $0.startedAt > 0 })
+        let worker = events(cluster).first?.worker
+        #expect(worker?.isEmpty == false, "its start, which says where it is, need not be told")
+        #expect(worker == cluster.operations().first { $0.path == "inner/a" }?.worker)
     }
 
     /// Its beginning was told with how it stands after that step: as its end, before the ends of what is in it.

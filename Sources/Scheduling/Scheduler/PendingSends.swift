@@ -83,7 +83,11 @@ extension Scheduler {
         guard !isGroup || wantsDetails else { return }
         let state = durable.submissions[submission].units[unit.index]
         var worker = ""
-        if case .assigned(_, let number) = state.phase { worker = durable.workers[number.index].identity.name }
+        if case .assigned(_, let number) = state.phase {
+            worker = durable.workers[number.index].identity.name
+        } else if state.startedAt > 0, let number = state.lastWorker {
+            worker = durable.workers[number.index].identity.name
+        }
         var event = UnitEvent(
             unit: unit.index, path: durable.submissions[submission].path(of: unit.index),
             state: operationState(of: unit.index, submission), at: state.hasEnded ? state.finishedAt : at, worker: worker,

@@ -87,7 +87,11 @@ extension Scheduler {
         let began = wallTime(reported: startedAt)
         let ended = began > 0 ? max(began, wallTime(reported: at)) : 0
         passAwaitedDeadlines(around: name, endedAt: ended, on: number, &outputs)
-        if tellsWaits, !isRunning(unit) { tellWait(of: unit, until: began, on: number, &outputs) }
+        // It may be told to have begun with this.
+        if began > 0, !isRunning(unit) {
+            if tellsWaits { tellWait(of: unit, until: began, on: number, &outputs) }
+            beginStream(of: unit, attempt, &outputs)
+        }
         emit(.attemptEnded(unit, attempt, outcome, startedAt: began, endedAt: ended == now.wall ? 0 : ended, at: now.wall), &outputs)
         followLink(after: name, on: number, &outputs)
     }

@@ -31,7 +31,7 @@ extension Executor {
             sendProgress()
             send(ends)
         } else {
-            send(reports)
+            send(reports.foldingStarts)
         }
         reports.removeAll(keepingCapacity: true)
     }
