@@ -6,10 +6,18 @@ private protocol Envelope: SwiftProtobuf.Message {
     var hasBody: Bool { get }
     /// The blob chunk it carries, if that is what it carries.
     var chunk: WireBlobChunk? { get }
+    /// Its bytes, as ``MessageBatch`` encodes them; nil: it is none.
+    func batched() throws -> [UInt8]?
 }
 
 extension WirePeerMessage: Envelope {
     fileprivate var hasBody: Bool { body != nil }
+    fileprivate func batched() throws -> [UInt8]? {
+        guard case .reports(var batch)? = body else { return nil }
+        let reports = batch.reports
+        batch.reports = []
+        return try MessageBatch.encode(reports, as: 1, of: batch, as: 3)
+    }
     fileprivate var chunk: WireBlobChunk? {
         guard case .blobChunk(let chunk) = body else { return nil }
         return chunk
@@ -34,6 +42,19 @@ extension WirePeerMessage: Envelope {
 
 extension WireCoordinatorMessage: Envelope {
     fileprivate var hasBody: Bool { body != nil }
+    fileprivate func batched() throws -> [UInt8]? {
+        switch body {
+        case .dispatch(var batch)?:
+            let assignments = batch.assignments
+            batch.assignments = []
+            return try MessageBatch.encode(assignments, as: 1, of: batch, as: 4)
+        case .events(var batch)?:
+            let events = batch.events
+            batch.events = []
+            return try MessageBatch.encode(events, as: 2, of: batch, as: 10)
+        default: return nil
+        }
+    }
     fileprivate var chunk: WireBlobChunk? {
         guard case .blobChunk(let chunk) = body else { return nil }
         return chunk
@@ -84,7 +105,7 @@ private func encode(_ message: some Envelope, attachment: Buffer?) throws(WireEr
     try check(attachment: attachment, of: message.chunk)
     let bytes: [UInt8]
     do {
-        bytes = try message.serializedBytes()
+        bytes = try message.batched() ?? message.serializedBytes()
     } catch {
         throw .undecodable("cannot be encoded: \(error)")
     }

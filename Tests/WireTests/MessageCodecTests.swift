@@ -52,6 +52,38 @@ import Wire
         #expect(try WirePeerMessage(frames: Self.reports.frames()) == Self.reports)
     }
 
+    /// Lengths of one, two and three bytes.
+    @Test(arguments: [0, 1, 2, 3_000]) func batches_areTheBytesOfTheProtocol(count: Int) throws {
+        let assignments = (0..<count).map { number in
+            var assignment = Self.dispatch.dispatch.assignments[0]
+            assignment.unit = UInt64(number)
+            assignment.parameters = Data(repeating: 7, count: number % 300)
+            return assignment
+        }
+        let dispatch = WireCoordinatorMessage.with { $0.dispatch = .with { $0.assignments = assignments } }
+        #expect(try bytes(dispatch.frames()) == dispatch.serializedBytes())
+        let some = Array(repeating: Self.reports.reports.reports, count: count).flatMap(\.self)
+        let reports = WirePeerMessage.with { $0.reports = .with { $0.reports = some } }
+        #expect(try bytes(reports.frames()) == reports.serializedBytes())
+        let events = WireCoordinatorMessage.with {
+            $0.events = .with {
+                $0.submission = "k3v9"
+                $0.view.id = "k3v9"
+                $0.missed = true
+                $0.events = (0..<count).map { number in
+                    .with {
+                        $0.unit = UInt32(number)
+                        $0.path = "build/\(number)"
+                    }
+                }
+            }
+        }
+        let read = try WireCoordinatorMessage(frames: events.frames())
+        #expect(read == events)
+    }
+
+    private func bytes(_ frames: [Buffer]) -> [UInt8] { frames.flatMap { $0.withUnsafeBytes { Array($0) } } }
+
     @Test func aChunk_carriesItsBytesBesideIt() throws {
         let chunk = WireBlobChunk.with {
             $0.digest = Data(repeating: 1, count: 32); $0.size = 5

@@ -2382,7 +2382,7 @@ public nonisolated struct WireUnitReport: @unchecked Sendable {
     set {_uniqueStorage()._body = newValue}
   }
 
-  /// volatile: for those who watch
+  /// volatile: for those who watch; left out where its end is in the same message
   public var started: WireStarted {
     get {
       if case .started(let v)? = _storage._body {return v}
@@ -2421,7 +2421,7 @@ public nonisolated struct WireUnitReport: @unchecked Sendable {
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
-    /// volatile: for those who watch
+    /// volatile: for those who watch; left out where its end is in the same message
     case started(WireStarted)
     /// kept by the executor until acknowledged
     case ended(WireAttemptEnd)
