@@ -50,6 +50,22 @@ extension SystemTests {
             }
         }
 
+        /// Whichever of its processes dies, the run is over, and says which.
+        @Test(arguments: ["coordinator", "worker"]) func runWhoseProcessIsKilled_endsAtOnce(_ name: String) async throws {
+            try await ProcessHarness.with { harness in
+                let long = try harness.write("long.yaml", "group:\n  - run: echo began >> begun; sleep 600\n")
+                let run = harness.startAOP("run", long)
+                try await eventually("the work has begun", last: { run.stderr }) { !harness.lines(of: "begun").isEmpty }
+                let process = try #require(harness.processes(with: "aop \(name) ").keys.first)
+                kill(process, SIGKILL)
+                let end = try await run.finish()
+                #expect(end.status == 1, "\(end)")
+                #expect(end.stderr.contains("the private \(name) process ") && end.stderr.contains("before the work was done"), "\(end)")
+                try await eventually("nothing is left") { harness.processes().isEmpty }
+                #expect(!harness.temporaryFiles.contains { $0.hasPrefix("aop-run-") })
+            }
+        }
+
         /// Nobody can say what is damaged.
         @Test func partialResultsThatCannotBeRead_areNotSaidToBeDamaged() async throws {
             try await ProcessHarness.with { harness in

@@ -67,12 +67,11 @@ struct PrivateCluster: Sendable {
 
     /// Waits until one of the processes ends, which none does before it is told to.
     func firstEnd() async -> ToolError {
-        await withTaskGroup(of: ToolError.self) { group in
-            for child in [coordinator, worker] { group.addTask { unexpectedEnd(of: child, await child.end()) } }
-            let first = await group.next()
-            group.cancelAll()
-            return first ?? ToolError(.toolError, "internal", "the private cluster has no processes")
-        }
+        // Not a group of tasks, which would wait for the other process as well.
+        let (ends, end) = AsyncStream<ToolError>.makeStream()
+        for child in [coordinator, worker] { Task { end.yield(unexpectedEnd(of: child, await child.end())) } }
+        for await error in ends { return error }
+        return ToolError(.interrupted, "interrupted", "interrupted")
     }
 
     /// Ends the processes, waits until they are gone, and removes what they left.
