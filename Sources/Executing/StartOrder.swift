@@ -32,8 +32,9 @@ struct StartOrder {
     /// The last turns of other sources. Those that are over say nothing any more.
     private var turns: [Source: UInt64] = [:]
 
-    /// More last turns than this are looked through for those that are over.
-    private static let turnsMax = 1_024
+    /// More last turns than this are looked through for those that are over: at least so many, and twice as many as were left the last time.
+    private var turnsMax = Self.turnsMin
+    private static let turnsMin = 1_024
 
     var count: Int { places.count }
     var first: UnitKey? { places.first?.key }
@@ -45,7 +46,10 @@ struct StartOrder {
         let source = Source(submission: assignment.submission, priority: assignment.priority)
         let turn = nextTurn(of: source)
         if source != latest.source {
-            if turns.count >= Self.turnsMax { turns = turns.filter { $0.value > left[$0.key.priority, default: 0] } }
+            if turns.count >= turnsMax {
+                turns = turns.filter { $0.value > left[$0.key.priority, default: 0] }
+                turnsMax = max(Self.turnsMin, 2 * turns.count)
+            }
             turns[latest.source] = latest.turn
         }
         latest = (source, turn)
@@ -69,6 +73,16 @@ struct StartOrder {
         turns.removeAll(keepingCapacity: true)
         left.removeAll(keepingCapacity: true)
         latest.turn = 0
+    }
+
+    /// Leaves out those that do not wait any more, which else stay until their turn comes. O(n).
+    ///
+    /// - Parameter head: so many at the head are counted.
+    /// - Returns: how many of those are left.
+    mutating func compact(head: Int, keeping waits: (UnitKey) -> Bool) -> Int {
+        let left = places.prefix(head).count { waits($0.key) }
+        places.removeAll { !waits($0.key) }
+        return left
     }
 
     private func nextTurn(of source: Source) -> UInt64 {

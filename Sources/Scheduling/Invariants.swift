@@ -81,6 +81,29 @@ extension Scheduler {
         return found
     }
 
+    /// No unit waits at an executor behind others while another one has a free slot for it, unless the first one has been asked for units and has
+    /// not answered; and what has begun is not asked for.
+    private func strandedViolations() -> [String] {
+        var found: [String] = []
+        func state(_ unit: UnitID) -> Unit { durable.submissions[durable.index(of: unit.submission)].units[unit.index] }
+        for index in workers.sessions.indices {
+            let session = workers.sessions[index]
+            found += session.recalled.filter { state($0).isRunning }.map { "\(name(of: $0)) is asked for, and has begun" }
+            guard session.units.count < session.slots, session.reservedFor == nil, canTake(index) else { continue }
+            for (other, busy) in workers.sessions.enumerated() where busy.isAttached && busy.units.count > busy.slots {
+                let waiting = busy.units.filter {
+                    !state($0).isRunning && !state($0).isEvaluating && state($0).stop == nil && !isConcluding($0)
+                }
+                guard busy.recalled.allSatisfy({ !waiting.contains($0) }) else { continue }
+                let stranded = waiting.dropFirst(max(0, busy.slots - (busy.units.count - waiting.count)))
+                    .first { session.lanes.contains(operationClass(of: $0)) }
+                guard let stranded else { continue }
+                found.append("\(name(of: stranded)) waits at worker \(other) behind others, and worker \(index) has a free slot")
+            }
+        }
+        return found
+    }
+
     /// No unit waits while an executor that could take it has a free slot, and its host what the unit takes. Holds after
     /// every step.
     public func idleViolations() -> [String] {
@@ -95,16 +118,17 @@ extension Scheduler {
                 waiting[operationClass(of: id)] = id
             }
         }
-        return workers.sessions.indices.compactMap { index in
-            let session = workers.sessions[index]
-            guard isTaking(index), !session.isSuspected, !session.isExclusive,
-                session.units.count < session.slots, session.reservedFor == nil,
-                let (lane, unit) = waiting.sorted(by: { $0.key < $1.key }).first(where: {
-                    couldTake($0.key, worker: index) && fits($0.key, onHost: host(of: index))
-                })
-            else { return nil }
-            return "worker \(index) has a free slot while \(name(of: unit)) waits (class \(lane))"
-        }
+        return strandedViolations()
+            + workers.sessions.indices.compactMap { index in
+                let session = workers.sessions[index]
+                guard isTaking(index), !session.isSuspected, !session.isExclusive,
+                    session.units.count < session.slots, session.reservedFor == nil,
+                    let (lane, unit) = waiting.sorted(by: { $0.key < $1.key }).first(where: {
+                        couldTake($0.key, worker: index) && fits($0.key, onHost: host(of: index))
+                    })
+                else { return nil }
+                return "worker \(index) has a free slot while \(name(of: unit)) waits (class \(lane))"
+            }
     }
 }
 

@@ -225,6 +225,34 @@ import Testing
         #expect(cluster.stops.contains { $0.reason == .recalled })
     }
 
+    /// An executor begins what it has in turns between submissions, not in the order in which it was given.
+    @Test(arguments: [false, true]) func whatWaitsBehindALongOne_goesToWhoeverHasAFreeSlot(otherIsBusy: Bool) {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", (0..<40).map { .op("short\($0)") }).graph(), key: "short")
+        for index in 0..<4 { cluster.end("short\(index)") }
+        cluster.submit(Sketch.group("root", [.op("long")]).graph(), key: "long")
+        var next = 4
+        while !cluster.holds("long"), next < 40 {
+            cluster.end("short\(next)")
+            next += 1
+        }
+        cluster.begin("long")
+        #expect((cluster.held[1]?.count ?? 0) > 10)
+        cluster.attach(2, slots: otherIsBusy ? 2 : 1)
+        cluster.giveBackRecalled()
+        // It keeps one of its slots to the end.
+        let kept = otherIsBusy ? cluster.held[2]?.first?.path : nil
+        if let kept { cluster.begin(kept) }
+        for _ in 0..<60 {
+            cluster.giveBackRecalled()
+            guard let path = cluster.held[2]?.map(\.path).first(where: { $0 != kept }) else { break }
+            cluster.end(path, on: 2)
+        }
+        #expect(cluster.held[1]?.map(\.path) == ["long"], "nothing waits behind it while another executor has a free slot")
+        #expect(cluster.held[2]?.map(\.path) == (kept.map { [$0] } ?? []))
+    }
+
     /// Short operations went before: dozens are sent ahead, and they are long.
     @Test func unitsSentAhead_areRecalled_whenTheyTurnOutLong() {
         var cluster = FakeCluster()

@@ -41,6 +41,26 @@ import Wire
         #expect(order(&state, running: 1) == [1, 2, 21, 31, 3, 22, 4, 5, 6, 7])
     }
 
+    /// Behind one that runs for long others come and are given back, again and again.
+    @Test(arguments: [0, 8]) func whatWasGivenBack_leavesNothingBehind(lineMax: Int) {
+        var state = attached(lineMax: lineMax)
+        _ = state.dispatched([1, 2, 3].map { assignment($0, of: "kept") }, now: 0, at: 0)
+        for round in 0..<100 {
+            let units = (0..<10).map { UInt64(100 + 10 * round + $0) }
+            _ = state.dispatched(units.map { assignment($0, of: "passing") }, now: 0, at: 0)
+            _ = state.stopOrdered(
+                units.map { unit in
+                    .with {
+                        $0.unit = unit
+                        $0.attempt = 1
+                        $0.reason = .recalled
+                    }
+                }, now: 0, at: 0)
+        }
+        #expect(state.placeCount < 300)
+        #expect(order(&state, running: 1) == [1, 2, 3])
+    }
+
     @Test func higherPriority_goesFirst_alsoBeforeWhatHasWaited() {
         var state = attached()
         _ = state.dispatched([1, 2, 3].map { assignment($0, of: "plain") }, now: 0, at: 0)

@@ -34,7 +34,7 @@ extension Scheduler {
         }
     }
 
-    private func isConcluding(_ unit: UnitID) -> Bool {
+    func isConcluding(_ unit: UnitID) -> Bool {
         durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index)
     }
 
@@ -223,7 +223,7 @@ extension Scheduler {
     ///
     /// Executors share `prefetchMax`, of which the slots are taken off where operations are shortest: that much comes to the coordinator before the
     /// end of one of them, and what follows that end waits for it.
-    private var prefetchShare: Int {
+    var prefetchShare: Int {
         var (executors, slots) = (0, 0)
         for worker in workers.byPeer.values where !durable.workers[worker.index].identity.isSubmitter {
             executors += 1
@@ -233,41 +233,4 @@ extension Scheduler {
     }
 
     private static let prefetchMax = 128
-
-    /// Asks executors for units that they have not begun, when they have far more than they would be given now, as their operations take
-    /// longer than those before: whatever is ready would wait until all of it is done.
-    private mutating func recallSurplus() {
-        guard ready.count > 0 else { return }
-        let share = prefetchShare
-        for worker in workers.sessions.indices {
-            let (slots, prefetch) = (workers.sessions[worker].slots, workers.sessions[worker].prefetch(atMost: share))
-            // What goes up and down by a few is left as it is.
-            guard workers.sessions[worker].units.count > 2 * (slots + prefetch), workers.sessions[worker].recalled.isEmpty,
-                workers.sessions[worker].isAttached, !durable.workers[worker].identity.isSubmitter
-            else { continue }
-            for unit in Array(workers.sessions[worker].units.dropFirst(slots + prefetch)) { recall(unit, from: worker) }
-        }
-    }
-
-    private mutating func recall(_ unit: UnitID, from worker: Int) {
-        guard case .assigned(let attempt, _) = durable.phase(unit) else { return }
-        workers.sessions[worker].recalled.append(unit)
-        pending.stops[worker, default: []].append(StopOrder(unit: unit, attempt: attempt, reason: .recalled, now: false))
-    }
-
-    /// Asks busy executors for units that they have not begun, when another one has nothing to do.
-    private mutating func recallForIdle() {
-        for idle in workers.sessions.indices where canTake(idle) && workers.sessions[idle].units.isEmpty {
-            let lanes = workers.sessions[idle].lanes
-            guard
-                let busy = workers.sessions.indices.filter({ index in
-                    workers.sessions[index].isAttached && workers.sessions[index].recalled.isEmpty
-                        && workers.sessions[index].units.count > workers.sessions[index].slots
-                }).max(by: { workers.sessions[$0].units.count < workers.sessions[$1].units.count })
-            else { return }
-            let spare = workers.sessions[busy].units.dropFirst(workers.sessions[busy].slots)
-            let wanted = spare.suffix((spare.count + 1) / 2).filter { lanes.contains(operationClass(of: $0)) }
-            for unit in wanted { recall(unit, from: busy) }
-        }
-    }
 }

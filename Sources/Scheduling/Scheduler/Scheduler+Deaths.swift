@@ -49,8 +49,8 @@ extension Scheduler {
         lockIntake.haveWorkersChanged = true
     }
 
-    /// What may have been running in the process: what was said to run, and what may have begun since, as an executor starts
-    /// in the order in which it was given, in its slots and from its line.
+    /// What may have been running in the process: what was said to run, and what may have begun since: what it has slots and a line for. One
+    /// that has a line has room for all in it. One without begins in the order in which it was given, but for turns between submissions.
     func attemptsPossiblyBegun(_ session: WorkerTable.Session) -> [BegunAttempt] {
         // It has not attached since the coordinator started: nobody knows how much it ran, nor in which order it was given.
         let isUnknown = session.slots == 0
