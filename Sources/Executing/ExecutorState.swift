@@ -19,6 +19,9 @@ package struct ExecutorState: Sendable {
         case exiting
     }
 
+    /// So many places of units that do not wait any more are no trouble.
+    private static let placesMin = 256
+
     /// What a killed body has until it is given up.
     package static let killMilliseconds: Int64 = 2000
     /// What acknowledgements have at the end of a drain.
@@ -53,6 +56,9 @@ package struct ExecutorState: Sendable {
         self.slots = slots
         self.lineMax = lineMax
     }
+
+    /// Places in the order of starts, also of units that do not wait any more.
+    package var placeCount: Int { queue.count }
 
     package var isAccepting: Bool { intake == .open }
 
@@ -109,9 +115,11 @@ package struct ExecutorState: Sendable {
         for (key, unit) in units {
             switch unit.phase {
             case .finished(let end): actions.append(.report(.ended(key, end)))
-            case .running(let body) where toldAsRunning?.contains(key) == false:
-                actions.append(.report(.started(key, at: body.startedAt)))
-            case .fetching, .linked, .queued, .running: break
+            case .running(let body):
+                if toldAsRunning?.contains(key) == false { actions.append(.report(.started(key, at: body.startedAt))) }
+                // Its coordinator may not have heard of a timeout, which it does not order.
+                if body.course.cause == .timedOut { tellStopping(key, at: at, into: &actions) }
+            case .fetching, .linked, .queued: break
             }
         }
         actions += gone
@@ -281,7 +289,7 @@ package struct ExecutorState: Sendable {
             switch running.course {
             case .working(let timeoutAt?) where timeoutAt <= now:
                 running.course = .stopping(.timedOut, killAt: now + running.graceMilliseconds)
-                actions.append(.stop(key))
+                actions += [.stop(key), .report(.stopping(key, at: at, forced: false))]
             case .stopping(let cause, let killAt) where killAt <= now:
                 running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: cause == .lockLeaseEnding)
                 actions.append(.kill(key))
@@ -329,6 +337,10 @@ extension ExecutorState {
     mutating func enqueue(_ key: UnitKey, _ assignment: WireAssignment) {
         units[key] = HeldUnit(phase: .queued(assignment))
         if assignment.kind == .conclude { return conclusions.append(key) }
+        // What was given back keeps its place, which may be far behind what takes long.
+        if queue.count > 2 * units.count + Self.placesMin {
+            lineCount = queue.compact(head: lineCount) { if case .queued? = units[$0]?.phase { true } else { false } }
+        }
         if !outrun.contains(key.unit) { queue.add(assignment, behind: lineCount) }
     }
 
@@ -440,10 +452,7 @@ extension ExecutorState {
             actions.append(finish(key, end))
         case .running(let running)?:
             stopRunning(key, running, cause: cause, force: order.now, now: now, into: &actions)
-            guard cause == .cancelled else { return }
-            actions.append(.report(.stopping(key, at: at, forced: false)))
-            // Of what was ended by force before, who orders it may not have heard.
-            if running.isKilled { actions.append(.report(.stopping(key, at: at, forced: true))) }
+            tellStopping(key, at: at, into: &actions)
         case .finished(let end)?:
             actions.append(.report(.ended(key, end)))
         }

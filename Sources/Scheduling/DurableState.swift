@@ -193,6 +193,9 @@ struct DurableState {
             let index = try self.index(of: unit)
             try submissions[index].endStray(unit.index, attempt, isUnbegun: isUnbegun, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
+        case .attemptTimedOut(let unit, let attempt, let since, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].noteTimeout(of: unit.index, attempt, since: since, at: at, &effects)
         case .stopBegun(let unit, let attempt, let isForced, let since, let at):
             let index = try self.index(of: unit)
             try submissions[index].noteStop(of: unit.index, attempt, forced: isForced, since: since, at: at, &effects)

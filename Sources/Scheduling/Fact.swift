@@ -79,6 +79,8 @@ public enum Fact: Hashable, Sendable {
     case attemptStrayed(UnitID, Attempt, WorkerNumber, at: Int64)
     /// Nothing runs any more of an attempt that was given up and might go on. `isUnbegun`: nothing ever has, and it was a link.
     case strayEnded(UnitID, Attempt, isUnbegun: Bool = false, at: Int64)
+    /// The attempt's timeout has passed, and its executor has told it to stop, at `since`.
+    case attemptTimedOut(UnitID, Attempt, since: Int64, at: Int64)
     /// The attempt's executor has told it to stop, at `since`, or has ended it by force.
     case stopBegun(UnitID, Attempt, forced: Bool, since: Int64, at: Int64)
     /// The process of the worker is proven to have died by itself while this attempt ran in it, which was lost before that was

@@ -159,6 +159,7 @@ import Testing
             .outcomesKept(SubmissionNumber(3), from: SubmissionNumber(2), at: 12),
             .outcomesKept(SubmissionNumber(3), from: SubmissionNumber(2), withElements: false, at: 12),
             .stopBegun(unit, attempt, forced: true, since: 12, at: 13),
+            .attemptTimedOut(unit, attempt, since: 12, at: 13),
             .submitted(
                 Admission(
                     number: SubmissionNumber(2), id: "j", key: "l", name: "n",

@@ -307,7 +307,7 @@ import Wire
         var state = attached()
         _ = state.dispatched([assignment(one, timeout: 1000, grace: 200)], now: 0, at: 0)
         #expect(state.deadline == 1000)
-        #expect(state.tick(now: 1000, at: 1000) == [.stop(one)])
+        #expect(state.tick(now: 1000, at: 1000) == [.stop(one), .report(.stopping(one, at: 1000, forced: false))])
         #expect(state.deadline == 1200)
         #expect(state.tick(now: 1200, at: 1200) == [.kill(one)])
         let end = state.ended(one, .success(value("late")), now: 1201, at: 1201)
@@ -362,12 +362,15 @@ import Wire
             ])
     }
 
-    @Test func timedOutBody_isEndedByForce_andNobodyIsToldOfAStop() {
+    @Test func timedOutBody_isEndedByForce_andThatIsTold_alsoToACoordinatorThatIsNew() {
         var state = attached()
         _ = state.dispatched([assignment(one, timeout: 10, grace: 10)], now: 0, at: 0)
         _ = state.tick(now: 10, at: 10)
         #expect(state.tick(now: 20, at: 20) == [.kill(one)])
-        #expect(state.killed(one, at: 20) == [])
+        #expect(state.killed(one, at: 20) == [.report(.stopping(one, at: 20, forced: true))])
+        _ = state.tellHeld()
+        let told = state.attached(drop: [], now: 21, at: 21)
+        #expect(told == [.report(.stopping(one, at: 21, forced: false)), .report(.stopping(one, at: 21, forced: true))])
     }
 
     @Test func bodyThatNothingEnds_isToldAsEndedByForce_withItsProcessAndNotBefore() {
@@ -446,13 +449,16 @@ import Wire
     @Test func bodyThatCannotBeEnded_makesTheProcessBeReplaced_whenTheOthersHaveEnded() {
         var state = attached(slots: 2)
         _ = state.dispatched([assignment(one, timeout: 10, grace: 10), assignment(two)], now: 0, at: 0)
-        #expect(state.tick(now: 10, at: 10) == [.stop(one)])
+        #expect(state.tick(now: 10, at: 10).first == .stop(one))
         #expect(state.tick(now: 20, at: 20) == [.kill(one)])
         #expect(state.cannotKill(one, now: 20, at: 20) == [])
         #expect(state.tick(now: 2020, at: 2020) == [.askForReplacement])
         #expect(!state.isAccepting)
         _ = state.ended(two, .cancelled, now: 2030, at: 2030)
-        #expect(state.acknowledged([two], now: 2031, at: 2031) == [.forget(two), .exit(.stuck)])
+        #expect(
+            state.acknowledged([two], now: 2031, at: 2031) == [
+                .forget(two), .report(.stopping(one, at: 2031, forced: true)), .exit(.stuck),
+            ])
     }
 }
 

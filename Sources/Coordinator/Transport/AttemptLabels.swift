@@ -46,7 +46,7 @@ struct AttemptLabels {
             .groupRestarted, .scopeRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged,
             .zonesRegistered,
             .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .streamBegun, .signaturesRegistered,
-            .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun,
+            .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .attemptTimedOut, .stopBegun,
             .outcomesKept, .deathProven, .workerDrained, .workerResumed, .workerRemoved, .attemptStrayed, .linked:
             break
         }

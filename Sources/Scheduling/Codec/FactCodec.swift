@@ -60,6 +60,7 @@ private enum Kind {
     static let lockSeized: UInt8 = 192
     static let lateResultRefused: UInt8 = 193
     static let stopBegun: UInt8 = 194
+    static let attemptTimedOut: UInt8 = 254
     static let orphanEnded: UInt8 = 240
     static let outcomesKept: UInt8 = 241
     static let attemptStrayed: UInt8 = 243
@@ -322,6 +323,12 @@ extension ByteWriter {
             write(cause.rawValue)
             write(isEvaluation)
             write(at)
+        case .attemptTimedOut(let unit, let attempt, let since, let at):
+            write(Kind.attemptTimedOut)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(since)
+            write(at)
         case .stopBegun(let unit, let attempt, let isForced, let since, let at):
             write(Kind.stopBegun)
             write(unit.rawValue)
@@ -520,6 +527,8 @@ extension ByteReader {
             return .deathProven(
                 try unit(), try attempt(), WorkerNumber(try unsigned32()), try named(LossCause.self), isEvaluation: try flag(),
                 at: try time())
+        case Kind.attemptTimedOut:
+            return .attemptTimedOut(try unit(), try attempt(), since: try signed(), at: try time())
         case Kind.stopBegun:
             return .stopBegun(try unit(), try attempt(), forced: try flag(), since: try signed(), at: try time())
         case Kind.judged:

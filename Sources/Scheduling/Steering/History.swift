@@ -64,6 +64,25 @@ extension Submission {
         }
     }
 
+    /// The executor, which watches timeouts, has told the attempt to stop.
+    ///
+    /// - Parameter since: when it did, by its own clock.
+    mutating func noteTimeout(
+        of unit: Int, _ attempt: Attempt, since: Int64, at: Int64, _ effects: inout [Effect]
+    ) throws(FactMismatch) {
+        guard case .assigned(attempt, _) = units[unit].phase, watchesTimeout(unit), units[unit].stop == nil else {
+            throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) timed out, and has no timeout, or was told to stop before")
+        }
+        units[unit].stop = .timedOut
+        noteStopRequest(of: unit, .timedOut, isFirst: true, at: at)
+        try noteStop(of: unit, attempt, forced: false, since: since, at: at, &effects)
+    }
+
+    /// Whether what runs of it is the body of an operation with a timeout.
+    func watchesTimeout(_ unit: Int) -> Bool {
+        node(unit).isOperation && node(unit).timeoutMilliseconds > 0 && !units[unit].isEvaluating && !isConcluding(unit)
+    }
+
     /// The executor has carried the order out, as far as it can.
     ///
     /// - Parameter since: when it did, by its own clock.
@@ -154,11 +173,16 @@ extension Scheduler {
         _ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, forced: Bool, at: Int64, _ outputs: inout Outputs
     ) {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
-        let state = durable.submissions[durable.index(of: unit.submission)].units[unit.index]
-        // A timeout that it watches itself is told with the end.
-        guard state.stop != nil, !state.isEvaluating else { return }
+        let index = durable.index(of: unit.submission)
+        let state = durable.submissions[index].units[unit.index]
+        guard state.stop != nil else {
+            // It stops by itself only what has a timeout.
+            guard !forced, durable.submissions[index].watchesTimeout(unit.index) else { return }
+            return emit(.attemptTimedOut(unit, attempt, since: wallTime(reported: at), at: now.wall), &outputs)
+        }
+        guard !state.isEvaluating else { return }
         // After a reconnection it says so again.
-        let stages = durable.submissions[durable.index(of: unit.submission)].histories[Int32(unit.index)] ?? []
+        let stages = durable.submissions[index].histories[Int32(unit.index)] ?? []
         guard !stages.contains(where: { $0.event == (forced ? .killed : .stopping) }) else { return }
         emit(.stopBegun(unit, attempt, forced: forced, since: wallTime(reported: at), at: now.wall), &outputs)
     }

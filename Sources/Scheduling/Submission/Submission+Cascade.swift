@@ -303,8 +303,9 @@ extension Submission {
     mutating func failAttempt(
         _ unit: Int, _ failures: [Failure], isByBody: Bool = false, _ at: Int64, _ effects: inout [Effect]
     ) {
+        let isTriedAgain = mayBeTriedAgain(unit, failures)
         units[unit].failedAttempts += 1
-        guard Int(units[unit].failedAttempts) <= node(unit).retries, let leading = worthRetry(unit, failures) else {
+        guard isTriedAgain, let leading = worthRetry(unit, failures) else {
             guard !holdsFailure(unit, isByBody: isByBody) else {
                 return hold(unit, .failure(failures), isByBody: isByBody, at, &effects)
             }
@@ -312,6 +313,11 @@ extension Submission {
         }
         let due = at + node(unit).options.backoff.delayMilliseconds(of: id(unit), failedAttempts: Int(units[unit].failedAttempts))
         waitForRetry(unit, failures, leading: leading, due: due, at, &effects)
+    }
+
+    /// Whether there is another attempt after one that fails like this.
+    func mayBeTriedAgain(_ unit: Int, _ failures: [Failure]) -> Bool {
+        Int(units[unit].failedAttempts) < node(unit).retries && worthRetry(unit, failures) != nil
     }
 
     /// It is tried again at this wall time.
@@ -345,7 +351,7 @@ extension Submission {
             let isFirst = units[unit].stop == nil
             guard note(reason, unit) else { return }
             noteStopRequest(of: unit, reason, isFirst: isFirst, at: at)
-            effects.append(.stop(id(unit), attempt, worker, units[unit].stop ?? reason, now: units[unit].isHurried))
+            effects.append(.stop(id(unit), attempt, worker, reason, now: units[unit].isHurried))
             effects.append(.changed(id(unit), at: at, errors: []))
         case .open:
             guard note(reason, unit) else { return }
@@ -380,15 +386,16 @@ extension Submission {
 
     /// - Returns: whether that is news: a stronger reason, or the same without grace.
     mutating func note(_ reason: Unit.Stop, _ unit: Int) -> Bool {
-        let isStronger = supersedes(reason, units[unit].stop)
+        let isStronger = supersedes(reason, units[unit].stop, of: unit)
         let isFaster = isHurrying && !units[unit].isHurried
         if isStronger { units[unit].stop = reason }
         if isFaster { units[unit].isHurried = true }
         return isStronger || isFaster
     }
 
-    /// A user's cancellation outranks what came before it: the outcome is to be "cancelled", not a timeout.
-    private func supersedes(_ reason: Unit.Stop, _ current: Unit.Stop?) -> Bool {
+    /// What has decided the outcome does so whatever comes later. A timeout after which it would be tried again has not: there is no other
+    /// attempt of what is stopped.
+    private func supersedes(_ reason: Unit.Stop, _ current: Unit.Stop?, of unit: Int) -> Bool {
         switch (current, reason) {
         case (nil, _), (.siblingFailed, .cancelled): true
         case (.fenced, _): false
@@ -396,10 +403,9 @@ extension Submission {
         // What that attempt comes to does not count.
         case (.streamVoided, .timedOut), (.streamVoided, .streamVoided): false
         case (.streamVoided, _): true
-        case (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.timedOut, .deadlinePassed): true
-        case (.timedOut, .submitterGone), (.submitterGone, .cancelled), (.submitterGone, .siblingFailed): true
-        case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true
-        case (.deadlinePassed, .cancelled), (.deadlinePassed, .siblingFailed): true
+        case (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.timedOut, .deadlinePassed), (.timedOut, .submitterGone):
+            mayBeTriedAgain(unit, [timeoutFailure(unit)])
+        case (.submitterGone, .cancelled), (.submitterGone, .siblingFailed): true
         case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _), (.conditionFailed, _),
             (.duplicate, _), (.submitterGone, _), (.lockCycle, _), (.quarantined, _), (.unfit, _):
             false

@@ -58,13 +58,18 @@ extension Submission {
         units[unit].startedAt = startedAt
         noteStopped(unit, outcome: outcome, at: at)
         if isProvisional(outcome, of: unit) { return try keep(outcome, of: unit, attempt, at: at, &effects) }
+        let timeout = timeout(toldBy: outcome, unit)
+        let isTimeoutFinal = timeout.map { !mayBeTriedAgain(unit, $0) } ?? false
         switch (units[unit].stop, outcome) {
         case (.streamVoided?, _):
             giveUp(unit, at, &effects)
+        // Its timeout has passed before its executor heard of the stop.
+        case (.cancelled?, _) where isTimeoutFinal, (.siblingFailed?, _) where isTimeoutFinal, (.deadlinePassed?, _) where isTimeoutFinal:
+            settleFailure(unit, timeout ?? [], at, &effects)
         case (.cancelled?, _), (.siblingFailed?, _):
             finish(unit, .cancelled, at, &effects)
         case (.timedOut?, _):
-            failAttempt(unit, [timeoutFailure(unit)], at, &effects)
+            failAttempt(unit, timeout ?? [timeoutFailure(unit)], at, &effects)
         case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _),
             (.lockCycle?, _), (.quarantined?, _), (.unfit?, _), (.fenced?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
@@ -105,6 +110,12 @@ extension Submission {
             noteEarlierAttempt(of: unit, outcome, startedAt: startedAt, endedAt: endedAt)
         }
         settle(at: at, &effects)
+    }
+
+    /// What the executor says of the unit's timeout, which it watches; nil: the attempt has ended otherwise.
+    private func timeout(toldBy outcome: AttemptOutcome, _ unit: Int) -> [Failure]? {
+        guard case .failure(let failures) = outcome, failures.first?.isOfTheUnitsTimeout == true else { return nil }
+        return named(failures, unit)
     }
 
     /// - Parameter crashLimit: the coordinator's, for what has none of its own.
