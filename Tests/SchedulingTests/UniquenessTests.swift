@@ -262,6 +262,9 @@ import Testing
             root(
                 .op("a", after: ["m"]).unique("u"), .op("m", after: ["b"]), .op("b").unique("u", joins: true)))
         #expect(cluster.state("b") == .failed)
+        #expect(
+            cluster.operations().last?.errors.first?.message.hasSuffix("and was active; it is not joined, as it waits for this one") == true
+        )
         #expect(cluster.heldPaths == ["m"])
     }
 
@@ -318,6 +321,7 @@ import Testing
         cluster.submit(root(.op("z").unique("u")), key: "1")
         let second = cluster.submit(root(.holding("g", "k", [.op("a").unique("u", joins: true)])), key: "2") ?? ""
         #expect(errors(&cluster, second, "g/a").map(\.code) == [.duplicate])
+        #expect(errors(&cluster, second, "g/a").first?.message.contains("is inside of a group that holds locks") == true)
         let refused = root(.op("j").unique("u", joins: true), .holding("g", "k", [.op("a", after: ["j"])]))
         #expect(
             refused.faults().map { "\($0.path): \($0.message)" } == [
@@ -334,6 +338,8 @@ import Testing
         cluster.submit(root(op("z", "String", joins: false)), key: "1")
         cluster.submit(root(op("a", "Data"), op("b", ""), op("c", "String"), .group("d", []).unique("u", joins: true)), key: "2")
         #expect(cluster.operations().dropFirst().map(\.state) == [.failed, .blocked, .blocked, .failed])
+        #expect(cluster.operations()[1].errors.first?.message.contains("as it delivers another type") == true)
+        #expect(cluster.operations()[4].errors.first?.message.contains("as one of them is a group") == true)
     }
 
     // MARK: forEach

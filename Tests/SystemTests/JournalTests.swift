@@ -135,6 +135,8 @@ extension SystemTests {
                 let unrecorded = try await harness.aop("journal", "replay", "\(harness.directory)/none.flight")
                 #expect(unrecorded.status == 5, "\(unrecorded)")
                 #expect(unrecorded.stderr.contains("there is no recording \(harness.directory)/none.flight"), "\(unrecorded)")
+                let folder = try await harness.aop("journal", "replay", harness.directory)
+                #expect(folder.status == 64 && folder.stderr.contains("--data \(harness.directory)"), "\(folder)")
                 let coordinator = try await harness.startCoordinator()
                 _ = harness.startWorker("--slots", "1")
                 _ = try await harness.waitForExecutors(1)

@@ -113,8 +113,10 @@ import Wire
     }
 
     @Test func firstFailureInDeclaredOrder_isReceived() {
-        let failure = WireOperationFailure.with { $0.message = "first" }
-        guard case .failure(let error) = ReceivedInput([value(.void), .failure([failure])], asArray: false, untouched: true)
+        let failures = ["first", "second"].map { message in WireOperationFailure.with { $0.message = message } }
+        guard
+            case .failure(let error) = ReceivedInput(
+                [value(.void)] + failures.map { .failure([$0]) }, asArray: false, untouched: true)
         else { return #expect(Bool(false)) }
         #expect(error.localizedDescription == "first")
     }

@@ -49,11 +49,12 @@ extension DurableState {
         guard let first = ids.claim(key, for: unit) else {
             return submissions[index].takeID(unit.index, id, at: at, &effects)
         }
-        let joins = canJoin(unit, to: first)
-        if joins { ids.join(key, unit) }
-        let ignored = joins ? nil : submissions[index].duplicateFailure(unit.index, id: id, of: name(of: first))
+        let obstacle = joinObstacle(of: unit, to: first)
+        if obstacle == nil { ids.join(key, unit) }
+        let ignored = obstacle.map { submissions[index].duplicateFailure(unit.index, id: id, of: name(of: first), $0) }
         submissions[index].become(
-            .init(id: id, first: first, joins: joins, ending: ignored.map { .init(outcome: .failure([$0])) }), unit.index, at: at, &effects)
+            .init(id: id, first: first, joins: obstacle == nil, ending: ignored.map { .init(outcome: .failure([$0])) }), unit.index, at: at,
+            &effects)
     }
 
     /// As users write it: submission and path.
@@ -66,19 +67,37 @@ extension DurableState {
 
     // MARK: Joining
 
-    /// Whether a duplicate may wait for the first one: it asks for that, delivers the same as far as is known, is not inside
+    /// Why a duplicate does not wait for the first one; nil: it does. It asks for that, delivers the same as far as is known, is not inside
     /// of a scope that holds locks, and the first one does not wait for it.
-    private func canJoin(_ unit: UnitID, to first: UnitID) -> Bool {
+    private func joinObstacle(of unit: UnitID, to first: UnitID) -> JoinObstacle? {
         let (own, other) = (index(of: unit.submission), index(of: first.submission))
         let node = submissions[own].node(unit.index)
         let firstNode = submissions[other].node(first.index)
-        guard let unique = node.unique, unique.joins, let firstUnique = firstNode.unique else { return false }
+        guard let unique = node.unique, unique.joins, let firstUnique = firstNode.unique else { return .notWanted }
         switch (node.kind, firstNode.kind) {
         case (.operation, .operation), (.group, .group): break
-        case (.operation, _), (.group, _), (.forEach, _), (.decider, _): return false
+        case (.operation, _), (.group, _), (.forEach, _), (.decider, _): return .kind
         }
-        guard unique.output.isEmpty || firstUnique.output.isEmpty || unique.output == firstUnique.output else { return false }
-        guard submissions[own].layout.locks?.scope(of: Int(submissions[own].units[unit.index].node)) == nil else { return false }
-        return !JoinSearch.leads(from: first, to: unit, in: self)
+        guard unique.output.isEmpty || firstUnique.output.isEmpty || unique.output == firstUnique.output else { return .output }
+        guard submissions[own].layout.locks?.scope(of: Int(submissions[own].units[unit.index].node)) == nil else { return .locks }
+        return JoinSearch.leads(from: first, to: unit, in: self) ? .circle : nil
+    }
+}
+
+/// Why a duplicate does not wait for the one that is active.
+enum JoinObstacle {
+    /// It does not ask for that.
+    case notWanted
+    case kind, output, locks, circle
+
+    /// What the error says of it; empty: nothing.
+    var text: String {
+        switch self {
+        case .notWanted: ""
+        case .kind: "; it is not joined, as one of them is a group and the other is not, or is a forEach"
+        case .output: "; it is not joined, as it delivers another type"
+        case .locks: "; it is not joined, as this one is inside of a group that holds locks"
+        case .circle: "; it is not joined, as it waits for this one"
+        }
     }
 }

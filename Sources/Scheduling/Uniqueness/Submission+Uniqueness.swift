@@ -144,11 +144,11 @@ extension Submission {
 
     // MARK: Errors
 
-    func duplicateFailure(_ unit: Int, id: String, of first: String) -> Failure {
+    func duplicateFailure(_ unit: Int, id: String, of first: String, _ obstacle: JoinObstacle) -> Failure {
         let path = path(of: unit)
         return Failure(
             code: .duplicate, publisher: path,
-            message: "is ignored: \(first) has the same unique id `\(id)` and was active",
+            message: "is ignored: \(first) has the same unique id `\(id)` and was active\(obstacle.text)",
             typeName: "AOperationError.IgnoredDuplicate", origin: path, duplicateOf: first)
     }
 

@@ -30,6 +30,12 @@ struct JournalReplayCommand: ToolCommand {
             throw ToolError(
                 .notFound, "notFound", "there is no recording \(path); without a name the newest one of --data is replayed")
         }
+        var isDirectory: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw ToolError(
+                .usage, "usage",
+                "\(path) is a directory and no recording; the newest one of a data directory is replayed with --data \(path)")
+        }
         let replay: JournalReplay
         do { replay = try await JournalWork.run { try JournalReplay(recording: path) } } catch let error as RecordingError {
             throw ToolError(.toolError, "recording", "\(error)")

@@ -33,6 +33,10 @@ struct ShowCommand: ToolCommand {
             guard operations != .none else { return }
             var listed: [WireOperationView] = []
             for try await page in connection.operations(of: view.id, failedOnly: operations == .failed) { listed += page }
+            // Of the whole: the table has what is in it.
+            if let root = listed.first(where: \.path.isEmpty), case let message = message(of: root), !message.isEmpty {
+                try await console.write("message    \(DisplayWidth.cut(PlainText.of(message), to: 200))\n")
+            }
             try await console.write(table(OperationTree(listed, isPartial: operations == .failed), style: console.outStyle))
         }
         return .success

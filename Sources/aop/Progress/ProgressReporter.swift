@@ -134,13 +134,16 @@ actor ProgressReporter {
         console.note(event.state == .failed ? .notice : .info, event.state.word, metadata)
     }
 
-    /// `running   count/3  (host/0)`
+    /// That of the longest, `evaluating`, and a space.
+    private static let stateWidth = 11
+
+    /// `running    count/3  (host/0)`
     private func line(_ event: WireEvent) -> String {
         let path = event.path.isEmpty ? "the submission" : event.path
         if event.state == .failed, let error = event.errors.first {
             return FailureText(style: console.errStyle).head(error, path: path) + "\n"
         }
-        let state = DisplayWidth.pad(event.state.word, to: 10)
+        let state = DisplayWidth.pad(event.state.word, to: Self.stateWidth)
         let worker = event.worker.isEmpty ? "" : "  (\(event.worker))"
         let stage = event.state == .stopping ? event.history.last.map { ": \(PlainText.of($0.text))" } ?? "" : ""
         return "\(state)\(path)\(worker)\(stage)\n"
