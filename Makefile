@@ -11,6 +11,9 @@ LIBRARY_TESTS = ^(AOperationTests|AOperationCombineTests|DocumentSnippetTests|Do
 MEMORY_TESTS = ^(ClusterTestingTests|ConformanceTests)\.
 # Thousands of seeds that keep every thread of Swift's to themselves.
 SIMULATION_TESTS = ^(SchedulingTests|SimulatorTests)\.
+# Of processes.
+SYSTEM_TESTS = ^SystemTests\.
+RELEASE_PRODUCTS = aop aop-sim aop-fuzz aop-count Duplicates DuplicatesWorker TextWorker TrialSubmitter TrialWorker TrialFlood
 
 .PHONY: help
 help:  ## what there is
@@ -51,23 +54,24 @@ test: dependencies  ## build and run every test
 	scripts/check-coverage.sh
 	# Not all that can be built: that has compilers of others in it.
 	$(SWIFT) build --product aoperation-clusterPackageTests
-	for product in aop-sim aop-fuzz aop-count TrialFlood; do $(SWIFT) build --product $$product || exit 1; done
 	scripts/check-determinism.sh
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
 	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
 	scripts/run-tests.sh --filter '$(SIMULATION_TESTS)'
-	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)' --skip '$(SIMULATION_TESTS)'
-	scripts/check-manuals.sh "$$($(SWIFT) build --show-bin-path)/aop"
+	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)' --skip '$(SIMULATION_TESTS)' --skip '$(SYSTEM_TESTS)'
+	for product in $(RELEASE_PRODUCTS); do $(SWIFT) build -c release --product $$product || exit 1; done
+	# The processes of these are as they are installed, and mostly wait for each other.
+	AOP_TEST_PRODUCTS="$$($(SWIFT) build -c release --show-bin-path)" SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=18 \
+		scripts/run-tests.sh --filter '$(SYSTEM_TESTS)'
+	scripts/check-manuals.sh "$$($(SWIFT) build -c release --show-bin-path)/aop"
 	scripts/site.sh
-	scripts/check-api.sh "$$($(SWIFT) build --show-bin-path)/aop"
-	scripts/check-dashboard.sh "$$($(SWIFT) build --show-bin-path)/aop"
-	scripts/check-cluster.sh "$$($(SWIFT) build --show-bin-path)/aop"
-	scripts/check-deb.sh --test "$$($(SWIFT) build --show-bin-path)/aop"
-	$(SWIFT) build -c release --product aop
+	scripts/check-api.sh "$$($(SWIFT) build -c release --show-bin-path)/aop"
+	scripts/check-dashboard.sh "$$($(SWIFT) build -c release --show-bin-path)/aop"
+	scripts/check-cluster.sh "$$($(SWIFT) build -c release --show-bin-path)/aop"
+	scripts/check-deb.sh --test "$$($(SWIFT) build -c release --show-bin-path)/aop"
 	scripts/check-release.sh
 	scripts/check-instructions.sh
 	# More seeds than the tests have, which are not optimised.
-	$(SWIFT) build -c release --product aop-sim
 	.build/release/aop-sim --complete --runs 1500
 
 .PHONY: check-release

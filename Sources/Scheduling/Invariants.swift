@@ -81,20 +81,20 @@ extension Scheduler {
         return found
     }
 
-    /// No unit waits at an executor behind others while another one has a free slot for it, unless the first one has been asked for units and has
-    /// not answered; and what has begun is not asked for.
+    /// What has begun is not asked for; and when nobody is asked for anything, no unit waits at an executor behind others while another one has a
+    /// free slot for it.
     private func strandedViolations() -> [String] {
-        var found: [String] = []
-        func state(_ unit: UnitID) -> Unit { durable.submissions[durable.index(of: unit.submission)].units[unit.index] }
-        for index in workers.sessions.indices {
-            let session = workers.sessions[index]
-            found += session.recalled.filter { state($0).isRunning }.map { "\(name(of: $0)) is asked for, and has begun" }
-            guard session.units.count < session.slots, session.reservedFor == nil, canTake(index) else { continue }
+        func hasBegun(_ unit: UnitID) -> Bool {
+            let state = durable.submissions[durable.index(of: unit.submission)].units[unit.index]
+            return state.isRunning || state.isEvaluating || state.stop != nil || isConcluding(unit)
+        }
+        let asked = workers.sessions.flatMap(\.recalled)
+        var found = asked.filter(isRunning).map { "\(name(of: $0)) is asked for, and has begun" }
+        guard asked.allSatisfy(hasBegun) else { return found }
+        for (index, session) in workers.sessions.enumerated()
+        where session.units.count < session.slots && session.reservedFor == nil && canTake(index) {
             for (other, busy) in workers.sessions.enumerated() where busy.isAttached && busy.units.count > busy.slots {
-                let waiting = busy.units.filter {
-                    !state($0).isRunning && !state($0).isEvaluating && state($0).stop == nil && !isConcluding($0)
-                }
-                guard busy.recalled.allSatisfy({ !waiting.contains($0) }) else { continue }
+                let waiting = busy.units.filter { !hasBegun($0) }
                 let stranded = waiting.dropFirst(max(0, busy.slots - (busy.units.count - waiting.count)))
                     .first { session.lanes.contains(operationClass(of: $0)) }
                 guard let stranded else { continue }

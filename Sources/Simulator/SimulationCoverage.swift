@@ -36,7 +36,8 @@ public struct SimulationCoverage: Sendable {
 
     /// Kinds of facts that simulations can bring about. Quarantine that is lifted is not simulated, nor what does not fit its type.
     static let factNames = [
-        "assigned", "attemptEnded", "attemptLost", "attemptTimedOut", "cancelRequested", "deadlinePassed", "deathProven", "delayEnded", "epochStarted",
+        "assigned", "attemptEnded", "attemptLost", "attemptTimedOut", "cancelRequested", "deadlinePassed", "deathProven", "delayEnded",
+        "epochStarted",
         "forgotten", "groupRestarted", "judged", "lateResultRefused", "lockCycleFound", "lockSeized", "locksAsked", "locksReturned",
         "offersRegistered", "orphanEnded", "outcomesKept", "paused", "preparationDue", "produced", "quarantineMet", "queueTimedOut",
         "resumed", "scopeRestarted", "signaturesRegistered", "stopBegun", "streamBegun", "submitted", "submitterMissed", "timedOut",

@@ -14,7 +14,8 @@ extension EventLog {
         case .epochStarted, .typesRegistered, .signaturesRegistered, .offersRegistered, .workerMet, .workerEnded, .linked, .attemptEnded,
             .timedOut, .groupRestarted, .scopeRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged,
             .submitterMissed, .produced, .lockCycleFound, .quarantineMet, .misfitFound, .streamBegun, .preparationDue, .lateResultRefused,
-            .orphanEnded, .attemptStrayed, .strayEnded, .attemptTimedOut, .stopBegun, .deathProven, .workerDrained, .workerResumed, .workerRemoved,
+            .orphanEnded, .attemptStrayed, .strayEnded, .attemptTimedOut, .stopBegun, .deathProven, .workerDrained, .workerResumed,
+            .workerRemoved,
             .zonesRegistered:
             nil
         }

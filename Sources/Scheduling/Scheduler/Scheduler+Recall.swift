@@ -38,14 +38,15 @@ extension Scheduler {
         for index in idle {
             let session = workers.sessions[index]
             guard !busy.isEmpty, !without.contains(session.lanes) else { continue }
-            let found = firstSpare(among: busy, in: session.lanes)
-            guard let found else {
-                without.insert(session.lanes)
-                continue
+            var room = session.slots + session.prefetch(atMost: share) - session.units.count
+            while room > 0, let found = firstSpare(among: busy, in: session.lanes) {
+                let wanted = found.units.suffix(min(room, (found.units.count + 1) / 2))
+                for unit in wanted { recall(unit, from: found.worker) }
+                room -= wanted.count
+                busy.removeAll { $0 == found.worker }
             }
-            let room = session.slots + session.prefetch(atMost: share) - session.units.count
-            for unit in found.units.suffix(min(room, (found.units.count + 1) / 2)) { recall(unit, from: found.worker) }
-            busy.removeAll { $0 == found.worker }
+            // Nor is there anything for those that are like it.
+            if room > 0 { without.insert(session.lanes) }
         }
     }
 
