@@ -64,25 +64,41 @@ import Testing
         #expect(wait.reason == "its timeout passed")
     }
 
-    /// The stop was on its way when the timeout passed.
-    @Test(arguments: [Later.cancellation, .sibling, .deadline]) func toldWithTheEnd_itDecidesAsWell(later: Later) {
+    /// The coordinator puts what happens in order.
+    @Test(arguments: [Later.cancellation, .sibling, .deadline]) func aStopThatIsKnownFirst_decides(first: Later) throws {
         var cluster = cluster()
-        stop(later, &cluster)
-        cluster.end("g/a", timeout)
-        #expect(cluster.state("g/a") == .failed)
-        #expect(codes(&cluster) == [.timeout])
-    }
-
-    /// There is another attempt after that, which the stop takes away.
-    @Test(arguments: [Later.cancellation, .sibling], [false, true]) func ofOneThatIsTriedAgain_theStopDecides(
-        later: Later, isTold: Bool
-    ) throws {
-        var cluster = cluster(retries: 1)
-        cluster.advance(500)
-        if isTold { try tellTimeout(&cluster) }
-        stop(later, &cluster)
+        stop(first, &cluster)
+        try tellTimeout(&cluster)
         cluster.end("g/a", timeout)
         #expect(cluster.state("g/a") == .cancelled)
+    }
+
+    /// What there might be another attempt by.
+    enum Retry: CaseIterable { case own, group, net, submitter }
+
+    /// There might be another attempt after that, which the stop takes away.
+    @Test(arguments: Retry.allCases, [Later.cancellation, .sibling, .deadline])
+    func ofOneThatMayBeTriedAgain_theStopDecides_andNothingOfItGoesOn(retry: Retry, later: Later) throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        cluster.attach(9, isSubmitter: true)
+        var a = Sketch.op("a", retries: retry == .own ? 1 : 0, timeout: 500)
+        if retry == .submitter { a = a.having { $0.say = SubmitterSay(holds: true, retries: true) } }
+        let end: Sketch = retry == .net ? .tail("t", receives: ["a"], retries: 1) : .op("t", after: ["a"])
+        let group = Sketch.group("g", [a, .op("b"), end], stop: true, retries: retry == .group ? 1 : 0)
+            .having { $0.deadlineMilliseconds = 5_000 }
+        cluster.submit(Sketch.group("root", [group]).graph(), submitter: 9)
+        cluster.begin("g/a")
+        cluster.begin("g/b")
+        cluster.advance(500)
+        try tellTimeout(&cluster)
+        stop(later, &cluster)
+        cluster.end("g/a", timeout)
+        // What would have had it tried again was stopped before it.
+        let isFinal = retry == .net && later != .cancellation
+        #expect(cluster.state("g/a") == (isFinal ? .failed : .cancelled))
+        #expect(cluster.operations().first { $0.path == "g/a" }?.attempts == 1)
+        #expect(!cluster.holds("g/a"))
     }
 
     @Test func withoutATimeout_anExecutorDoesNotStopAnything() throws {

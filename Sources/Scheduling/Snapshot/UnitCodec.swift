@@ -27,6 +27,9 @@ private struct UnitFields: OptionSet {
     /// Since layout 5.
     static let isProbedByWorkers = Self(rawValue: 1 << 23)
 
+    /// Since layout 10.
+    static let hasTimedOut = Self(rawValue: 1 << 24)
+
     init(rawValue: UInt64) { self.rawValue = rawValue }
 
     init(_ unit: Unit) {
@@ -58,6 +61,7 @@ private struct UnitFields: OptionSet {
         put(.isPrepared, unit.isPrepared)
         put(.hasCalledPreparations, unit.hasCalledPreparations)
         put(.isActive, unit.isActive)
+        put(.hasTimedOut, unit.hasTimedOut)
         self = fields
     }
 
@@ -241,6 +245,7 @@ extension ByteReader {
         unit.isPrepared = fields.contains(.isPrepared)
         unit.hasCalledPreparations = fields.contains(.hasCalledPreparations)
         unit.isActive = fields.contains(.isActive)
+        unit.hasTimedOut = fields.contains(.hasTimedOut)
     }
 
     mutating func stop() throws(DecodingFailure) -> Unit.Stop {

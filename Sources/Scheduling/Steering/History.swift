@@ -64,25 +64,6 @@ extension Submission {
         }
     }
 
-    /// The executor, which watches timeouts, has told the attempt to stop.
-    ///
-    /// - Parameter since: when it did, by its own clock.
-    mutating func noteTimeout(
-        of unit: Int, _ attempt: Attempt, since: Int64, at: Int64, _ effects: inout [Effect]
-    ) throws(FactMismatch) {
-        guard case .assigned(attempt, _) = units[unit].phase, watchesTimeout(unit), units[unit].stop == nil else {
-            throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) timed out, and has no timeout, or was told to stop before")
-        }
-        units[unit].stop = .timedOut
-        noteStopRequest(of: unit, .timedOut, isFirst: true, at: at)
-        try noteStop(of: unit, attempt, forced: false, since: since, at: at, &effects)
-    }
-
-    /// Whether what runs of it is the body of an operation with a timeout.
-    func watchesTimeout(_ unit: Int) -> Bool {
-        node(unit).isOperation && node(unit).timeoutMilliseconds > 0 && !units[unit].isEvaluating && !isConcluding(unit)
-    }
-
     /// The executor has carried the order out, as far as it can.
     ///
     /// - Parameter since: when it did, by its own clock.

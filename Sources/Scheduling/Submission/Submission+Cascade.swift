@@ -303,9 +303,8 @@ extension Submission {
     mutating func failAttempt(
         _ unit: Int, _ failures: [Failure], isByBody: Bool = false, _ at: Int64, _ effects: inout [Effect]
     ) {
-        let isTriedAgain = mayBeTriedAgain(unit, failures)
         units[unit].failedAttempts += 1
-        guard isTriedAgain, let leading = worthRetry(unit, failures) else {
+        guard Int(units[unit].failedAttempts) <= node(unit).retries, let leading = worthRetry(unit, failures) else {
             guard !holdsFailure(unit, isByBody: isByBody) else {
                 return hold(unit, .failure(failures), isByBody: isByBody, at, &effects)
             }
@@ -313,11 +312,6 @@ extension Submission {
         }
         let due = at + node(unit).options.backoff.delayMilliseconds(of: id(unit), failedAttempts: Int(units[unit].failedAttempts))
         waitForRetry(unit, failures, leading: leading, due: due, at, &effects)
-    }
-
-    /// Whether there is another attempt after one that fails like this.
-    func mayBeTriedAgain(_ unit: Int, _ failures: [Failure]) -> Bool {
-        Int(units[unit].failedAttempts) < node(unit).retries && worthRetry(unit, failures) != nil
     }
 
     /// It is tried again at this wall time.
@@ -386,16 +380,15 @@ extension Submission {
 
     /// - Returns: whether that is news: a stronger reason, or the same without grace.
     mutating func note(_ reason: Unit.Stop, _ unit: Int) -> Bool {
-        let isStronger = supersedes(reason, units[unit].stop, of: unit)
+        let isStronger = supersedes(reason, units[unit].stop)
         let isFaster = isHurrying && !units[unit].isHurried
         if isStronger { units[unit].stop = reason }
         if isFaster { units[unit].isHurried = true }
         return isStronger || isFaster
     }
 
-    /// What has decided the outcome does so whatever comes later. A timeout after which it would be tried again has not: there is no other
-    /// attempt of what is stopped.
-    private func supersedes(_ reason: Unit.Stop, _ current: Unit.Stop?, of unit: Int) -> Bool {
+    /// A user's cancellation outranks what came before it: nothing of it goes on. What an attempt has ended with before is kept beside it.
+    private func supersedes(_ reason: Unit.Stop, _ current: Unit.Stop?) -> Bool {
         switch (current, reason) {
         case (nil, _), (.siblingFailed, .cancelled): true
         case (.fenced, _): false
@@ -403,9 +396,10 @@ extension Submission {
         // What that attempt comes to does not count.
         case (.streamVoided, .timedOut), (.streamVoided, .streamVoided): false
         case (.streamVoided, _): true
-        case (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.timedOut, .deadlinePassed), (.timedOut, .submitterGone):
-            mayBeTriedAgain(unit, [timeoutFailure(unit)])
-        case (.submitterGone, .cancelled), (.submitterGone, .siblingFailed): true
+        case (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.timedOut, .deadlinePassed): true
+        case (.timedOut, .submitterGone), (.submitterGone, .cancelled), (.submitterGone, .siblingFailed): true
+        case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true
+        case (.deadlinePassed, .cancelled), (.deadlinePassed, .siblingFailed): true
         case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _), (.conditionFailed, _),
             (.duplicate, _), (.submitterGone, _), (.lockCycle, _), (.quarantined, _), (.unfit, _):
             false

@@ -35,6 +35,7 @@ extension Submission {
         units[unit].lastWorker = worker
         units[unit].stop = nil
         units[unit].isHurried = false
+        units[unit].hasTimedOut = false
         units[unit].startedAt = 0
     }
 
@@ -58,20 +59,18 @@ extension Submission {
         units[unit].startedAt = startedAt
         noteStopped(unit, outcome: outcome, at: at)
         if isProvisional(outcome, of: unit) { return try keep(outcome, of: unit, attempt, at: at, &effects) }
-        let timeout = timeout(toldBy: outcome, unit)
-        let isTimeoutFinal = timeout.map { !mayBeTriedAgain(unit, $0) } ?? false
+        let timeout = timeout(toldBy: outcome).map { named($0, unit) }
         switch (units[unit].stop, outcome) {
         case (.streamVoided?, _):
             giveUp(unit, at, &effects)
-        // Its timeout has passed before its executor heard of the stop.
-        case (.cancelled?, _) where isTimeoutFinal, (.siblingFailed?, _) where isTimeoutFinal, (.deadlinePassed?, _) where isTimeoutFinal:
-            settleFailure(unit, timeout ?? [], at, &effects)
         case (.cancelled?, _), (.siblingFailed?, _):
-            finish(unit, .cancelled, at, &effects)
+            finish(unit, timeoutOutcome(of: unit, told: timeout) ?? .cancelled, at, &effects)
+        case (.deadlinePassed?, _):
+            finish(unit, timeoutOutcome(of: unit, told: timeout) ?? stoppedOutcome(unit), at, &effects)
         case (.timedOut?, _):
-            failAttempt(unit, timeout ?? [timeoutFailure(unit)], at, &effects)
-        case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _),
-            (.lockCycle?, _), (.quarantined?, _), (.unfit?, _), (.fenced?, _):
+            failAttempt(unit, (units[unit].hasTimedOut ? timeout : nil) ?? [timeoutFailure(unit)], at, &effects)
+        case (.queueTimedOut?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _), (.lockCycle?, _), (.quarantined?, _),
+            (.unfit?, _), (.fenced?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)) where holdsInScope(unit):
             holdInScope(unit, .success(ProvisionalSuccess(payload: payload, addition: nil, attempt: attempt)), at, &effects)
@@ -112,12 +111,6 @@ extension Submission {
         settle(at: at, &effects)
     }
 
-    /// What the executor says of the unit's timeout, which it watches; nil: the attempt has ended otherwise.
-    private func timeout(toldBy outcome: AttemptOutcome, _ unit: Int) -> [Failure]? {
-        guard case .failure(let failures) = outcome, failures.first?.isOfTheUnitsTimeout == true else { return nil }
-        return named(failures, unit)
-    }
-
     /// - Parameter crashLimit: the coordinator's, for what has none of its own.
     /// - Returns: whether its process has died under it so often that nobody is to try the same.
     mutating func loseAttempt(
@@ -156,7 +149,7 @@ extension Submission {
         noteStopped(unit, outcome: nil, at: at)
         var isExhausted = false
         switch units[unit].stop {
-        case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
+        case .cancelled?, .siblingFailed?: finish(unit, timeoutOutcome(of: unit) ?? .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
         case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?, .quarantined?,
             .unfit?, .fenced?:
@@ -341,5 +334,5 @@ extension Submission {
 
 extension Failure {
     /// Whether the unit's own time limit has ended the attempt; a body may fail with what another one was ended by.
-    fileprivate var isOfTheUnitsTimeout: Bool { code == .timeout && origin.isEmpty && publisher.isEmpty }
+    var isOfTheUnitsTimeout: Bool { code == .timeout && origin.isEmpty && publisher.isEmpty }
 }

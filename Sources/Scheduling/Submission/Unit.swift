@@ -135,6 +135,8 @@ struct Unit {
     var isPrepared = false
     /// They were called for an attempt before: for the next one they are put back to what they were.
     var hasCalledPreparations = false
+    /// The timeout of its attempt has passed before something else stopped it.
+    var hasTimedOut = false
     /// It counts among its group's active children.
     var isActive = false
     /// Volatile: the worker said that the current attempt has begun.

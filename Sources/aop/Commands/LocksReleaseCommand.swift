@@ -41,38 +41,42 @@ struct LocksReleaseCommand: ToolCommand {
             guard !holders.isEmpty else {
                 throw ToolError(.notFound, "notFound", "nobody holds the lock `\(key)`; `aop locks` shows the locks that somebody holds")
             }
+            var ends: [String: String] = [:]
             if force {
-                for holder in holders { try await waitForEnd(of: holder, connection) }
+                for holder in holders { ends[holder] = try await end(of: holder, connection) }
             }
-            try await say(holders, console)
+            try await say(holders, ends, console)
         }
         return .success
     }
 
-    private func waitForEnd(of holder: String, _ connection: ClusterConnection) async throws {
-        guard let reference = OperationReference(argument: holder) else { return }
+    /// As what it has ended; nil: that is known no more.
+    private func end(of holder: String, _ connection: ClusterConnection) async throws -> String? {
+        guard let reference = OperationReference(argument: holder) else { return nil }
         for try await event in connection.follow(reference.submission) {
             switch event {
             case .view(let view), .events(_, let view):
-                if view.state.isFinal { return }
                 for try await page in connection.operations(of: reference.submission, path: reference.path) {
-                    if page.first?.state.isFinal ?? true { return }
+                    if page.first?.state.isFinal ?? true { return page.first?.state.word }
                     break
                 }
+                if view.state.isFinal { return nil }
             case .interrupted: break
             }
         }
         throw CancellationError()
     }
 
-    private func say(_ holders: [String], _ console: Console) async throws {
+    private func say(_ holders: [String], _ ends: [String: String], _ console: Console) async throws {
         switch console.mode {
         case .json, .jsonl:
             try await console.writeValue(
                 .shape([("key", .string(key)), ("now", .bool(now)), ("holders", .array(holders.map { .string($0) }))]))
         case .text:
-            let done = now ? "released; what it still reports is refused" : "cancelled"
-            try await console.write(holders.map { "\(PlainText.of($0)): \(done)\n" }.joined())
+            let lines = holders.map { holder in
+                "\(PlainText.of(holder)): \(now ? "released; what it still reports is refused" : ends[holder] ?? "has ended")\n"
+            }
+            try await console.write(lines.joined())
         case .quiet: break
         }
     }

@@ -176,7 +176,7 @@ actor ProgressReporter {
                     ("state", .string(event.state.word)), ("at", .time(event.at)), ("worker", .optional(event.worker)),
                     ("attempt", .integer(Int64(event.attempt))),
                     ("progress", event.hasProgress ? event.progress.json : .null),
-                    ("history", .array(event.history.map(\.json))),
+                    ("startedAt", .time(event.startedAt)), ("history", .array(event.history.map(\.json))),
                     ("errors", .array(event.errors.map { .object(JSONValue.members(of: $0, path: event.path)) })),
                 ]))
         }
