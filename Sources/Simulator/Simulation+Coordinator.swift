@@ -226,8 +226,8 @@ extension Simulation {
         coordinatorBacklog = []
         // Everybody who has spoken is heard before the step that looks at leases.
         let steps = events.filter { if case .step = $0 { true } else { false } }
-        for event in events where !isStep(event) { happen(event) }
-        for event in steps { happen(event) }
+        for event in events where !isStep(event) { happen(event, hasArrived: true) }
+        for event in steps { happen(event, hasArrived: true) }
     }
 
     func isStep(_ event: Event) -> Bool { if case .step = event { true } else { false } }

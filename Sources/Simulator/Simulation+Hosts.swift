@@ -78,7 +78,7 @@ extension Simulation {
         host.isPaused = false
         let events = host.backlog
         host.backlog = []
-        for event in events { happen(event) }
+        for event in events { happen(event, hasArrived: true) }
     }
 
     /// Another host takes the lost one's place; of that nothing is left.

@@ -170,8 +170,9 @@ public final class Simulation {
         (client.submissions.filter { !$0.hasOutcomes }.map { "\($0.id ?? $0.key)" } + client.openReaders).joined(separator: ", ")
     }
 
-    func happen(_ event: Event) {
-        if let host = event.network, host.isPartitioned { return host.stalled.append(event) }
+    /// - Parameter hasArrived: it has come through the network, and has waited for whom it is for: what is sent later does not overtake it.
+    func happen(_ event: Event, hasArrived: Bool = false) {
+        if !hasArrived, let host = event.network, host.isPartitioned { return host.stalled.append(event) }
         if let host = event.host, host.isPaused { return host.backlog.append(event) }
         if event.isOfCoordinator, isCoordinatorPaused { return coordinatorBacklog.append(event) }
         switch event {

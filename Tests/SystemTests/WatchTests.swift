@@ -42,7 +42,7 @@ extension SystemTests {
                     try JSON(parsing: try await harness.aop("show", id, "-o", "json").text)["counts"]["running"] == 1
                 }
                 let watch = harness.startAOP("watch", "last")
-                try await eventually("it tells what runs", last: { watch.stderr }) { watch.stderr.contains("running   op2") }
+                try await eventually("it tells what runs", last: { watch.stderr }) { watch.stderr.contains("running    op2") }
                 try letGo(harness, 2)
                 let ended = try await watch.finish()
                 #expect(ended.status == 2, "\(ended)")
@@ -169,7 +169,7 @@ extension SystemTests {
             try await ProcessHarness.with { harness in
                 let id = try await start(harness)
                 let terminal = Terminal(harness, "dumb", columns: 100, rows: 20, environment: ["TERM": "dumb"], "watch", id)
-                try await eventually("what runs is told", last: { terminal.text }) { terminal.text.contains("running   op2") }
+                try await eventually("what runs is told", last: { terminal.text }) { terminal.text.contains("running    op2") }
                 for number in 0..<3 { try letGo(harness, number) }
                 let ended = try await terminal.process.finish()
                 #expect(ended.status == 0, "\(ended)")
