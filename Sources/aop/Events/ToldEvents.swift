@@ -70,7 +70,7 @@ struct ToldEvents: Sendable {
         unit: UInt32, path: String, state: WireOperationState, attempt: UInt32, worker: String, at: Int64, startedAt: Int64, error: String
     ) -> [ClusterEvent] {
         guard let stage = Self.stage(of: state) else { return [] }
-        // An end does not say where it was.
+        // What was lost, or has not begun, does not say where it was.
         let worker = worker.isEmpty && told[unit]?.step.attempt == attempt ? told[unit]?.worker ?? "" : worker
         let subject = ClusterEvent.Subject.operation(path: path, attempt: Int(attempt), worker: worker)
         var events: [ClusterEvent] = []
