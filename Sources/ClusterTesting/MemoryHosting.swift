@@ -1,18 +1,29 @@
 import Cluster
 import Foundation
+import Synchronization
 import Wire
 
 /// The connection of what executes in the program.
 final class MemoryHosting: MessageCarrier {
     let peer: any MemoryPeer
     private let incarnation: UInt64
-    private let carry: @Sendable (MemoryHosting, WirePeerMessage) -> Void
+    private let life: @Sendable () -> UInt64
+    private let carry: @Sendable (MemoryHosting, WirePeerMessage, _ life: UInt64) -> Void
+    private let entered = Atomic<UInt64>(0)
 
-    init(_ peer: any MemoryPeer, incarnation: UInt64, carry: @escaping @Sendable (MemoryHosting, WirePeerMessage) -> Void) {
-        (self.peer, self.incarnation, self.carry) = (peer, incarnation, carry)
+    /// - Parameters:
+    ///   - life: which life of the coordinator this is.
+    ///   - carry: is given a message, and the life of the coordinator that it is meant for.
+    init(
+        _ peer: any MemoryPeer, incarnation: UInt64, life: @escaping @Sendable () -> UInt64,
+        carry: @escaping @Sendable (MemoryHosting, WirePeerMessage, _ life: UInt64) -> Void
+    ) {
+        (self.peer, self.incarnation, self.life, self.carry) = (peer, incarnation, life, carry)
     }
 
-    func send(_ message: WirePeerMessage, attachment: Buffer?) { carry(self, message) }
+    func enter() { entered.store(life(), ordering: .releasing) }
+
+    func send(_ message: WirePeerMessage, attachment: Buffer?) { carry(self, message, entered.load(ordering: .acquiring)) }
 
     var hello: WireHello {
         .with {

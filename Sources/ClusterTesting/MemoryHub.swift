@@ -18,6 +18,10 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         var core: ConnectionCore?
         /// Messages of the program that have not been looked at.
         var underWay = 0
+        /// The coordinator's, counted from 1. What was sent in an earlier one is lost.
+        var life: UInt64 = 1
+        /// The one in which the client sends.
+        var entered: UInt64 = 0
     }
 
     /// What virtual time begins with, as a wall time: any day will do.
@@ -71,10 +75,15 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
     var date: Date { Date(timeIntervalSince1970: Double(now.wall) / 1_000) }
     var crashes: (workers: Int, coordinators: Int) { shared.withLock { $0.crashes } }
 
+    func enter() { shared.withLock { $0.entered = $0.life } }
+
     /// A message of the client.
     func send(_ message: WirePeerMessage, attachment: Buffer?) {
-        take { hub in hub.receive(message, from: hub.client) }
+        let meant = shared.withLock { $0.entered }
+        take { hub in if hub.life == meant { hub.receive(message, from: hub.client) } }
     }
+
+    private var life: UInt64 { shared.withLock { $0.life } }
 
     /// Something comes from the program: time does not go on before it was looked at.
     private func take(_ job: @escaping @Sendable (MemoryHub) -> Void) {
@@ -117,8 +126,10 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
     func lookAgain() { host.submit {} }
 
     func attach(_ peer: any MemoryPeer, incarnation: UInt64) -> any MessageCarrier {
-        let hosting = MemoryHosting(peer, incarnation: incarnation) { [weak self] hosting, message in
-            self?.take { hub in hub.receive(message, of: hosting) }
+        let hosting = MemoryHosting(peer, incarnation: incarnation) { [weak self] in
+            self?.life ?? 0
+        } carry: { [weak self] hosting, message, life in
+            self?.take { hub in hub.receive(message, of: hosting, life) }
         }
         take { $0.attach(hosting) }
         return hosting
@@ -132,10 +143,14 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         }
     }
 
-    private func receive(_ message: WirePeerMessage, of hosting: MemoryHosting) {
-        // What was sent to a coordinator that has crashed is lost.
+    private func receive(_ message: WirePeerMessage, of hosting: MemoryHosting, _ meant: UInt64) {
         guard let peer = hosts.first(where: { $0.value === hosting })?.key else { return }
-        if case .goodbye? = message.body { hosts[peer] = nil }
+        if case .goodbye? = message.body {
+            hosts[peer] = nil
+        } else if meant != life {
+            // What was sent to a coordinator that has crashed is lost.
+            return
+        }
         receive(message, from: peer)
     }
 
@@ -282,7 +297,10 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
     }
 
     private func restartCoordinator() {
-        shared.withLock { $0.crashes.coordinators += 1 }
+        shared.withLock {
+            $0.crashes.coordinators += 1
+            $0.life += 1
+        }
         tell(.detached(reason: "the coordinator has crashed"))
         do {
             try coordinator.crash(at: now, incarnation: random.next() | 1)

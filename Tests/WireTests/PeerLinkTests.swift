@@ -43,6 +43,7 @@ import Wire
         link.send(.with { $0.request = .with { $0.id = 1 } })  // nobody there: dropped
         link.start()
         let (welcome, same) = try attached()
+        link.enter()
         #expect(welcome.epoch == 1 && !same && link.isAttached)
         let hello = try hello(coordinator)
         #expect(hello.protocolMajor == 1 && hello.productVersion == ProductVersion.current && hello.role == .client)
@@ -110,6 +111,37 @@ import Wire
         link.close()
         second.stop()
         context.terminate()
+    }
+
+    /// What goes on from what was said in the session before must not be the first thing that the next one hears.
+    @Test func whatIsSentBeforeASessionIsEntered_isDropped() throws {
+        let first = try FakeCoordinator(context: context)
+        let endpoint = first.endpoint
+        let link = link(endpoint)
+        link.start()
+        _ = try attached()
+        #expect(try sendAndEnter(link, first, ids: 1, 2) == 2)
+        first.stop()
+        _ = try detached()
+        let second = try FakeCoordinator(at: endpoint, context: context)
+        _ = try attached("attached again")
+        #expect(try sendAndEnter(link, second, ids: 3, 4) == 4)
+        link.close()
+        second.stop()
+        context.terminate()
+    }
+
+    /// - Returns: the id that arrives first.
+    private func sendAndEnter(_ link: PeerLink, _ coordinator: FakeCoordinator, ids before: UInt64, _ after: UInt64) throws -> UInt64 {
+        #expect(!link.isAttached)
+        link.send(.with { $0.request.id = before })
+        link.enter()
+        #expect(link.isAttached)
+        link.send(.with { $0.request.id = after })
+        return try coordinator.received.next("a request") { message -> UInt64? in
+            guard case .request(let request) = message.body else { return nil }
+            return request.id
+        }
     }
 
     @Test func anIpcCoordinatorThatIsNotThere_isToldAtOnce() throws {
@@ -224,6 +256,7 @@ import Wire
         let link = link(coordinator.endpoint)
         link.start()
         _ = try attached()
+        link.enter()
         link.send(.with { $0.request = .with { $0.submit = .with { $0.key = String(repeating: "k", count: Limits.messageBytes) } } })
         #expect(try detached().contains("larger than Limits.messageBytes"))
         _ = try attached("attached again")
@@ -250,6 +283,7 @@ import Wire
         let link = link(coordinator.endpoint)
         link.start()
         _ = try attached()
+        link.enter()
         let chunk = Buffer([UInt8](repeating: 1, count: Limits.blobChunkBytes))
         let count = 150  // 37 MiB: more than the sockets take at once
         for _ in 0..<count { link.send(.with { $0.blobChunk = .with { $0.size = 1 } }, attachment: chunk) }
@@ -271,6 +305,7 @@ import Wire
         let link = link(coordinator.endpoint)
         link.start()
         _ = try attached()
+        link.enter()
         coordinator.pause()
         let chunk = Buffer([UInt8](repeating: 1, count: 40_000))
         // 1000 fit the link's socket, 1000 the coordinator's, some the system's buffers, and 1672 the outbox.

@@ -62,6 +62,7 @@ package final class ConnectionCore: Sendable {
     }
 
     private func attached(_ welcome: WireWelcome) {
+        state.withLock { $0.carrier }?.enter()
         let (actions, connecting, fetches) = state.withLock { state in
             state.welcome = welcome
             state.hasAttached = true

@@ -2,6 +2,8 @@ import Wire
 
 /// What takes the messages of a connection: a link to another process, or a coordinator in this one.
 package protocol MessageCarrier: AnyObject, Sendable {
+    /// Messages are sent to the coordinator that has just welcomed; until then those for the one before are dropped.
+    func enter()
     func send(_ message: WirePeerMessage, attachment: Buffer?)
 }
 

@@ -6,6 +6,13 @@ enum HostedLink: Sendable {
     case network(PeerLink, ZMQContext)
     case memory(any MessageCarrier)
 
+    func enter() {
+        switch self {
+        case .network(let link, _): link.enter()
+        case .memory(let carrier): carrier.enter()
+        }
+    }
+
     func send(_ message: WirePeerMessage, _ attachment: Buffer?) {
         switch self {
         case .network(let link, _): link.send(message, attachment: attachment)

@@ -194,6 +194,7 @@ final class HostedSession: Sendable {
                 state.phase = .open
                 return true
             }
+            link.withLock { $0 }?.enter()
             if isFirst { attachment.settle(.success(())) }
             state.withLock { state in
                 state.products.forgetSent()

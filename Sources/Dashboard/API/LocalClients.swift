@@ -47,6 +47,9 @@ private final class LocalCarrier: MessageCarrier {
 
     deinit { link.close() }
 
+    /// It is the only one.
+    func enter() {}
+
     func send(_ message: WirePeerMessage, attachment: Buffer?) {
         do throws(WireError) {
             link.send(try message.frames(attachment: attachment))

@@ -15,8 +15,10 @@ enum LinkOrder: Sendable {
 
 /// What a link and its thread have in common.
 final class LinkShared: Sendable {
-    /// The session messages are sent in; 0 while there is none. Written by the thread.
+    /// The session there is, counted from 1; 0 while there is none. Written by the thread.
     let session = Atomic<UInt64>(0)
+    /// The session messages are sent in: the last one that was entered.
+    let entered = Atomic<UInt64>(0)
     /// Entered while the thread runs.
     let ended = DispatchGroup()
     let mailbox: Result<Mailbox<LinkOrder>, SystemCallError>
@@ -25,6 +27,12 @@ final class LinkShared: Sendable {
     init() {
         // A process without descriptors learns it from the link's first event.
         do throws(SystemCallError) { mailbox = .success(try Mailbox()) } catch { mailbox = .failure(error) }
+    }
+
+    /// The session in which a message of now is sent; nil: it is dropped.
+    var open: UInt64? {
+        let entered = entered.load(ordering: .acquiring)
+        return entered != 0 && entered == session.load(ordering: .acquiring) ? entered : nil
     }
 
     func post(_ order: LinkOrder) {

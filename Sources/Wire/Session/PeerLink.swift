@@ -6,13 +6,14 @@ import Synchronization
 /// what happens. Used by executors, supervisors and clients.
 ///
 /// ```swift
-/// let link = PeerLink(configuration, context: context) { event in … }
+/// let link = PeerLink(configuration, context: context) { event in … link.enter() … }
 /// link.start()
 /// link.send(.with { $0.request = request })
 /// link.close(goodbye: "done", flushMilliseconds: 1000)
 /// ```
 /// A message is lost when the session it was sent in ends before it arrived, and is dropped when there is none: whoever sends
-/// something that matters sends it again after ``Event/attached(_:sameCoordinator:)`` until it is acknowledged.
+/// something that matters sends it again after ``Event/attached(_:sameCoordinator:)`` until it is acknowledged. Until that event is
+/// dealt with, its sender takes what it said before for said: so a session is sent in when it was entered by ``enter()``.
 public final class PeerLink: Sendable {
     public struct Configuration: Sendable {
         public var endpoint: Endpoint
@@ -66,7 +67,7 @@ public final class PeerLink: Sendable {
     }
 
     public enum Event: Sendable {
-        /// Welcomed. `sameCoordinator`: by the process that welcomed us last time.
+        /// Welcomed: ``PeerLink/enter()`` begins to send. `sameCoordinator`: by the process that welcomed us last time.
         case attached(WireWelcome, sameCoordinator: Bool)
         /// The session ended, or an attempt to make one failed: so this comes again and again while nobody listens. The link
         /// goes on trying by itself. `isThere`: the coordinator has answered, and has an obstacle that may pass.
@@ -135,14 +136,19 @@ public final class PeerLink: Sendable {
     }
 
     /// Whether messages are sent at the moment, not dropped.
-    public var isAttached: Bool { shared.session.load(ordering: .acquiring) != 0 }
+    public var isAttached: Bool { shared.open != nil }
 
-    /// Sends a message, from any thread, in the order of the calls. Dropped while not attached.
+    /// From now on messages are sent in the session that there is. To be called when ``Event/attached(_:sameCoordinator:)`` is dealt with,
+    /// before what matters is sent again, and while nobody else sends what goes on from what was sent before.
+    public func enter() {
+        shared.entered.store(shared.session.load(ordering: .acquiring), ordering: .releasing)
+    }
+
+    /// Sends a message, from any thread, in the order of the calls. Dropped where no session was entered, and when it has ended.
     ///
     /// A message that is too large for the wire ends the session with a reason that says so.
     public func send(_ message: WirePeerMessage, attachment: Buffer? = nil) {
-        let session = shared.session.load(ordering: .acquiring)
-        guard session != 0 else { return }
+        guard let session = shared.open else { return }
         do throws(WireError) {
             shared.post(.send(try message.frames(attachment: attachment), session: session))
         } catch {

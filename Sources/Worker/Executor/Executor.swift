@@ -253,6 +253,7 @@ final class Executor: @unchecked Sendable {
     private func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached(let welcome, _):
+            link?.enter()
             if !welcome.name.isEmpty { name = welcome.name }
             logger.info("attached to \(configuration.endpoint) as \(name)")
             channel?.send(.permitted)

@@ -150,6 +150,7 @@ final class Supervisor: @unchecked Sendable {
     private func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached:
+            link?.enter()
             readiness.attached()
             tell(standing.attached(at: BootClock.milliseconds()))
             logger.info("attached to \(settings.executor.endpoint)")
