@@ -146,6 +146,7 @@ let package = Package(
                 "AOperation",
                 "Executing",
                 "Wire",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

@@ -141,14 +141,15 @@ package struct ExecutorState: Sendable {
                 actions += giveBack(key, .released(key, accepting: isAccepting))
             case .running(var running) where running.isFenced:
                 let killAt = now + min(graceMilliseconds, running.graceMilliseconds)
+                running.mustEndWithLease = true
                 switch running.course {
                 case .working:
                     running.course = .stopping(.lockLeaseEnding, killAt: killAt)
                     actions.append(.stop(key))
-                case .stopping(_, let first):
-                    running.course = .stopping(.lockLeaseEnding, killAt: min(first, killAt))
-                case .killed(_, let lostAt, _):
-                    running.course = .killed(.lockLeaseEnding, lostAt: lostAt, isHurried: true)
+                case .stopping(let cause, let first):
+                    running.course = .stopping(cause, killAt: min(first, killAt))
+                case .killed(let cause, let lostAt, _):
+                    running.course = .killed(cause, lostAt: lostAt, isHurried: true)
                     actions.append(.kill(key))
                 case .stuck:
                     return actions + exit(.stuck)
@@ -291,7 +292,7 @@ package struct ExecutorState: Sendable {
                 running.course = .stopping(.timedOut, killAt: now + running.graceMilliseconds)
                 actions += [.stop(key), .report(.stopping(key, at: at, forced: false))]
             case .stopping(let cause, let killAt) where killAt <= now:
-                running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: cause == .lockLeaseEnding)
+                running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: running.mustEndWithLease)
                 actions.append(.kill(key))
             case .killed(let cause, let lostAt, _) where lostAt <= now:
                 running.course = .stuck(cause)

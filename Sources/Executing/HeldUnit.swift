@@ -22,6 +22,8 @@ package struct HeldUnit: Equatable, Sendable {
         package var isFenced = false
         /// That it was lost is kept until it is acknowledged: it is not to be run again.
         package var isAtMostOnce = false
+        /// The lock lease is ending: its body must have ended before, if need be with this process. Why it was told to end stays what it was.
+        package var mustEndWithLease = false
         /// Its body was ended by force, and its end has not come.
         package var isKilled = false
         package var course: Course

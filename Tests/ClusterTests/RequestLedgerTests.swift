@@ -46,6 +46,47 @@ import Wire
         expect(sent(ledger.attached()) == [second.id])
     }
 
+    @Test func noMoreAreUnderWayThanTheCoordinatorTakes_andTheOthersFollowInOrder() {
+        let max = RequestLedger.underWayMax
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let asked = (0..<max + 10).map { _ in ledger.ask(.workers(.init())) }
+        let ids = asked.map(\.id)
+        #expect(asked.flatMap { sent($0.actions) } == Array(ids.prefix(max)))
+        // Who waits for news at the coordinator holds up nobody.
+        let reading = ledger.ask(.elements(.with { $0.wait = true }))
+        #expect(sent(reading.actions) == [reading.id])
+        expect(ledger.abandon(ids[max]).isEmpty)
+        expect(sent(ledger.received(response(ids[0], .workers(.init())))) == [ids[max + 1]])
+        // Its answer is still to come, and frees its place then.
+        expect(ledger.abandon(ids[1]).isEmpty)
+        expect(sent(ledger.received(response(ids[1], .workers(.init())))) == [ids[max + 2]])
+        _ = ledger.detached(reason: "gone")
+        expect(sent(ledger.attached()) == ids[2..<max] + ids[max + 1..<max + 3] + [reading.id])
+        expect(sent(ledger.received(response(ids[2], .workers(.init())))) == [ids[max + 3]])
+    }
+
+    @Test func manyFollows_areAllTakenUpAgain() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let count = 3 * RequestLedger.underWayMax
+        var open = (0..<count).flatMap { sent(ledger.follow("s\($0)").actions) }
+        func answerAll() -> Int {
+            var answered = 0
+            while !open.isEmpty {
+                let id = open.removeFirst()
+                answered += 1
+                open += sent(ledger.received(response(id, .following(.with { $0.submission = view("s\(id - 1)") }))))
+                #expect(open.count <= RequestLedger.underWayMax)
+            }
+            return answered
+        }
+        #expect(answerAll() == count)
+        _ = ledger.detached(reason: "gone")
+        open = sent(ledger.attached())
+        #expect(open.count == RequestLedger.underWayMax && answerAll() == count)
+    }
+
     @Test func answer_isTakenOnce() {
         var ledger = RequestLedger()
         _ = ledger.attached()

@@ -34,6 +34,64 @@ import Wire
         #expect(try spool.read(query(2)).records == [record(2, index: 0)])
     }
 
+    /// Readers that are about to look again go with their connections, at any moment: nobody else keeps what has ended.
+    @Test func readersThatAreKilled_keepNothing() async throws {
+        try await TestCoordinator.run(in: path, { $0.retentionMilliseconds = 1 }) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(.executor, incarnation: 1)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            let id = try client.submit(.group([.noop("a")]))
+            let assignment = try worker.assignments(1)[0]
+            try worker.report(assignment.unit, assignment.attempt, .started(.with { $0.startedAt = 1 }))
+            for round in 0..<Self.rounds {
+                let readers = try (0..<8).map { _ in try coordinator.peer() }
+                for (index, reader) in readers.enumerated() {
+                    _ = try reader.attach(.client, incarnation: UInt64(1_000 + round * 8 + index))
+                    try reader.send(
+                        .with {
+                            $0.request = .with {
+                                $0.id = 1;
+                                $0.body = .output(
+                                    .with {
+                                        $0.submission = id; $0.after = UInt64(round); $0.wait = true
+                                    })
+                            }
+                        })
+                    _ = try reader.request(2, .show(.with { $0.submission = id }))
+                }
+                try worker.send(
+                    .with {
+                        $0.output.chunks = [
+                            .with {
+                                $0.unit = assignment.unit
+                                $0.attempt = assignment.attempt
+                                $0.index = UInt64(round)
+                                $0.bytes = Data("x".utf8)
+                            }
+                        ]
+                    })
+                for reader in readers {
+                    try reader.send(.with { $0.goodbye.reason = "killed" })
+                    reader.close(lingerMilliseconds: 1_000)
+                }
+            }
+            try worker.succeed(assignment)
+            let deadline = BootClock.milliseconds() + 20_000
+            var number: UInt64 = 10
+            var isThere = true
+            while isThere, BootClock.milliseconds() < deadline {
+                number += 1
+                if case .failed? = try client.request(number, .show(.with { $0.submission = id })).body { isThere = false }
+            }
+            #expect(!isThere, "somebody who has gone still follows it")
+            worker.close()
+            client.close()
+        }
+    }
+
+    private static let rounds = 20
+
     @Test func partialResults_areRemovedBySubmission() throws {
         var spool = try ElementDatabase(try DataDirectory(path: path), totalBytesMax: 1_000)
         _ = try spool.append([run(1), run(2)])

@@ -145,6 +145,31 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    /// Its end may be held back, until what it has sent is stored: a stop lets it go, and the first order may have been lost.
+    @Test func stopOfWhatHasFinished_isOrderedAgain_whenItsExecutorComesBack() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        let held = try #require(cluster.find("a", on: 1)?.1)
+        cluster.disconnect(1)
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        cluster.attach(1, held: [.init(unit: held.unit, attempt: held.attempt, state: .finished)])
+        let orders = cluster.sends.flatMap { send -> [StopOrder] in if case .stop(let orders) = send.message { orders } else { [] } }
+        #expect(orders.map(\.unit) == [held.unit])
+        cluster.end("a", on: 1)
+        #expect(cluster.view()?.state != .running)
+    }
+
+    @Test func startInTheSameSecondAsTheOneBefore_isToRest() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let second = Int64(cluster.scheduler.epoch) * 1_000
+        func rest(_ wall: Int64) -> Int64? { cluster.scheduler.restBeforeStart(at: Instant(boot: 0, wall: wall)) }
+        #expect(rest(second) == 1_000 && rest(second + 999) == 1)
+        #expect(rest(second + 1_000) == nil)
+        #expect(rest(second - 1_000) == nil, "a clock that was set back is not waited for")
+    }
+
     @Test func submitAgain_underTheSameKey_givesTheFirstSubmission_orIsRefused() {
         var cluster = FakeCluster()
         let graph = Sketch.group("root", [.op("a")]).graph()

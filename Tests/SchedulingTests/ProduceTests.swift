@@ -144,6 +144,16 @@ import Testing
         #expect(cluster.view()?.counts.total == 2)
     }
 
+    /// The receipt was lost, and meanwhile its producer was stopped: what is there stays there.
+    @Test func whatWasProducedBeforeTheStop_isThere_whenItIsSentAgain() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        #expect(cluster.produce("a", .of(.op("x"), id: "x"))?.isNew == true)
+        _ = cluster.ask(.cancel(submission: "last", path: "a", reason: "", now: false))
+        #expect(cluster.produce("a", .of(.op("x"), id: "x"))?.isNew == true)
+        #expect(cluster.view()?.counts.total == 2)
+    }
+
     @Test func whatIsProducedByWhoIsStopped_isNotThere() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [.op("a")]).graph())

@@ -28,6 +28,27 @@ import Testing
         }
     }
 
+    @Test func keysOfRateLimits_count_andSoDoThoseOfWhatIsAdded() {
+        func limited(_ key: String) -> Sketch {
+            .op("a").having { $0.conditions = [Condition(.rateLimit(RateLimit(key: key, count: 1, perMilliseconds: 1_000)))] }
+        }
+        var configuration = Scheduler.Configuration()
+        configuration.keysMax = 2
+        var cluster = FakeCluster(configuration)
+        cluster.attach(1, slots: 8)
+        #expect(cluster.submit(Sketch.group("root", [limited("one")]).graph(), key: "1") != nil)
+        #expect(cluster.submit(Sketch.group("root", [limited("two"), .op("b")]).graph(), key: "2") != nil)
+        cluster.advance(10)
+        guard case .failed(.refused(let message, _))? = submit(&cluster, Sketch.group("root", [limited("three")]).graph(), key: "3") else {
+            Issue.record("it was not refused")
+            return
+        }
+        #expect(message.hasPrefix("2 keys of locks and rate limits are known, 1 more would exceed the limit of 2 (keys); "))
+        #expect(submit(&cluster, Sketch.group("root", [limited("two")]).graph(), key: "4") != nil)
+        let problem = cluster.produce("b", .of(.op("x", exclusive: [Exclusion(key: "four")]), id: "x"))?.problem
+        #expect(problem?.contains("would exceed the limit of 2 (keys)") == true, "\(problem ?? "taken")")
+    }
+
     @Test func followsBeyondTheLimit_areBusy() {
         var configuration = Scheduler.Configuration()
         configuration.followsPerPeerMax = 1

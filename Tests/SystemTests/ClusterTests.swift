@@ -47,6 +47,31 @@ extension SystemTests {
             }
         }
 
+        /// Cleaners of temporary files do that to a worker that was idle for long.
+        @Test func aTemporaryDirectoryThatIsRemoved_isMadeAgain_alsoForAnotherExecutor() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker()
+                var executors = try await harness.waitForExecutors(1)
+                let graph = try harness.write("here.yaml", "group:\n  - {id: a, run: 'touch file && ls'}\n")
+                for isKilled in [false, true] {
+                    for name in try FileManager.default.contentsOfDirectory(atPath: harness.temporary) where name.hasPrefix("aop-worker-") {
+                        try FileManager.default.removeItem(atPath: "\(harness.temporary)/\(name)")
+                    }
+                    if isKilled {
+                        let before = executors
+                        kill(before[0], SIGKILL)
+                        executors = try await eventually("another executor is there") {
+                            let now = try await harness.waitForExecutors(1)
+                            return now == before ? nil : now
+                        }
+                    }
+                    let finished = try await harness.aop("submit", graph, "--wait")
+                    #expect(finished.status == 0, "\(finished)")
+                }
+            }
+        }
+
         @Test func kill9OfTheCoordinator_disturbsNoWork_oneStartPerOperation() async throws {
             try await ProcessHarness.with { harness in
                 let first = try await harness.startCoordinator()

@@ -213,6 +213,39 @@ import Wire
             ])
     }
 
+    /// The coordinator is away while the body that was not wanted still ends, under a key whose lease ends.
+    @Test func nextAttempt_beginsAlsoWhenTheLockLeaseOfTheOneBeforeHasEndedMeanwhile() {
+        var state = attached(slots: 2)
+        var fenced = assignment(one, grace: 60_000)
+        fenced.fences = [.with { $0.key = "k" }]
+        _ = state.dispatched([fenced], now: 0, at: 100)
+        #expect(state.attached(drop: [one], now: 5, at: 105) == [.stop(one)])
+        let next = UnitKey(unit: one.unit, attempt: 13)
+        #expect(state.dispatched([assignment(next)], now: 6, at: 106) == [])
+        _ = state.lockLeaseEnding(graceMilliseconds: 500, now: 7)
+        #expect(state.tick(now: 507, at: 607) == [.kill(one)], "it has to end before the lease does")
+        #expect(state.ended(one, .cancelled, now: 509, at: 609) == [.report(.lost(one)), .forget(one)])
+        #expect(state.attached(drop: [], now: 510, at: 610) == [.report(.started(next, at: 610)), .start(next, assignment(next))])
+    }
+
+    /// It has failed: nobody is to run it again because the coordinator was away.
+    @Test func timeout_isTheOutcome_alsoWhenTheLockLeaseEndsAfterIt() {
+        var state = attached()
+        var fenced = assignment(one, timeout: 1_000, grace: 60_000)
+        fenced.fences = [.with { $0.key = "k" }]
+        _ = state.dispatched([fenced], now: 0, at: 0)
+        #expect(state.tick(now: 1_000, at: 1_000).contains(.stop(one)))
+        #expect(state.lockLeaseEnding(graceMilliseconds: 500, now: 1_100) == [])
+        #expect(state.tick(now: 1_600, at: 1_600) == [.kill(one)])
+        #expect(state.cannotKill(one, now: 1_600, at: 1_600).last == .exit(.stuck), "the key goes to others")
+        let end = WireAttemptEnd.attempt(startedAt: 0, endedAt: 1_700, .failure([.timedOut(afterMilliseconds: 1_000)]))
+        var other = attached()
+        _ = other.dispatched([fenced], now: 0, at: 0)
+        _ = other.tick(now: 1_000, at: 1_000)
+        _ = other.lockLeaseEnding(graceMilliseconds: 500, now: 1_100)
+        #expect(other.ended(one, .cancelled, now: 1_700, at: 1_700) == [.report(.ended(one, end))])
+    }
+
     @Test func nextAttempt_thatIsRecalledMeanwhile_isNotBegun() {
         var state = attached(slots: 2)
         _ = state.dispatched([assignment(one)], now: 0, at: 100)

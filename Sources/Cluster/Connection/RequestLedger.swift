@@ -1,9 +1,11 @@
+import DequeModule
 import Wire
 
 /// What a client has asked and not been answered, and what it follows: pure, across any number of reconnects.
 ///
 /// A request stays in the ledger until its answer arrives and is sent again, under the same id, whenever the
-/// connection is made anew; so is every follow, whose new answer brings the view as it stands then.
+/// connection is made anew; so is every follow, whose new answer brings the view as it stands then. Of requests that are answered at once no
+/// more are under way than the coordinator takes of one connection: the others wait here, in their order.
 struct RequestLedger {
     enum Action: Equatable {
         case send(WireRequest)
@@ -11,6 +13,9 @@ struct RequestLedger {
         case deliver(UInt64, FollowEvent)
         case endFollow(UInt64, ClusterError?)
     }
+
+    /// Requests under way at a time; the coordinator takes twice as many (`requestsPerPeer`).
+    static let underWayMax = 500
 
     private enum Connection {
         /// Not attached now; requests wait here.
@@ -31,6 +36,11 @@ struct RequestLedger {
     private var lastID: UInt64 = 0
     private var pending: [UInt64: WireRequest] = [:]
     private var follows: [UInt64: Followed] = [:]
+    /// Sent on this connection and not answered, whether somebody still waits for the answer or not; without those that wait for something
+    /// at the coordinator, which counts them apart.
+    private var underWay: Set<UInt64> = []
+    /// To be sent when others were answered.
+    private var waiting: Deque<WireRequest> = []
     /// What the coordinator reports on this connection though perhaps nobody wants it: settled once every follow is
     /// answered, since one that is not may name the same submission by a prefix or `last`.
     private var unwanted: Set<String> = []
@@ -67,13 +77,15 @@ struct RequestLedger {
         guard case .attached = connection, follows.values.allSatisfy(\.isAnswered) else { return [] }
         let submissions = unwanted.subtracting(follows.values.map(\.submission)).sorted()
         unwanted = []
-        return submissions.map { submission in .send(draw(.unfollow(.with { $0.submission = submission }))) }
+        return submissions.flatMap { submission in send(draw(.unfollow(.with { $0.submission = submission }))) }
     }
 
     mutating func attached() -> [Action] {
         if case .ended = connection { return [] }
         connection = .attached
         unwanted = []
+        underWay = []
+        waiting = []
         for id in follows.keys.sorted() where pending[id] == nil {
             guard let followed = follows[id] else { continue }
             pending[id] = .with {
@@ -82,7 +94,7 @@ struct RequestLedger {
                 $0.follow.ask(for: followed.depth)
             }
         }
-        return pending.keys.sorted().compactMap { pending[$0].map(Action.send) }
+        return pending.keys.sorted().flatMap { id in pending[id].map { send($0) } ?? [] }
     }
 
     mutating func detached(reason: String) -> [Action] {
@@ -92,6 +104,11 @@ struct RequestLedger {
     }
 
     mutating func received(_ response: WireResponse) -> [Action] {
+        underWay.remove(response.request)
+        return take(response) + sendWaiting()
+    }
+
+    private mutating func take(_ response: WireResponse) -> [Action] {
         let id = response.request
         guard pending.removeValue(forKey: id) != nil else {
             // The answer to a follow that was abandoned before it came.
@@ -143,6 +160,7 @@ struct RequestLedger {
             + follows.keys.sorted().map { Action.endFollow($0, error) }
         pending = [:]
         follows = [:]
+        waiting = []
         return actions
     }
 
@@ -167,8 +185,29 @@ struct RequestLedger {
             return []
         case .attached:
             pending[request.id] = request
-            return [.send(request)]
+            return send(request)
         }
+    }
+
+    private mutating func send(_ request: WireRequest) -> [Action] {
+        guard !request.waitsForNews else { return [.send(request)] }
+        guard waiting.isEmpty, underWay.count < Self.underWayMax else {
+            waiting.append(request)
+            return []
+        }
+        underWay.insert(request.id)
+        return [.send(request)]
+    }
+
+    private mutating func sendWaiting() -> [Action] {
+        var actions: [Action] = []
+        while underWay.count < Self.underWayMax, let request = waiting.popFirst() {
+            // What is not pending any more was given up, but for ends of follows, whose answers nobody waits for.
+            if pending[request.id] == nil, !request.endsFollow { continue }
+            underWay.insert(request.id)
+            actions.append(.send(request))
+        }
+        return actions
     }
 
     private mutating func deliver(_ event: FollowEvent, to id: UInt64, view: WireSubmissionView) -> [Action] {
@@ -199,6 +238,10 @@ enum FollowDepth {
     case operations
     /// What becomes of its groups as well, and values.
     case everything
+}
+
+extension WireRequest {
+    fileprivate var endsFollow: Bool { if case .unfollow? = body { true } else { false } }
 }
 
 extension WireFollow {

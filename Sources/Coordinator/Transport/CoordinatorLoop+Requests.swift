@@ -4,17 +4,7 @@ import Wire
 /// What clients ask, and what operations print.
 extension CoordinatorLoop {
     func receive(_ request: WireRequest, from peer: Peer) {
-        guard peer.requests.count + peer.pulls.count < CoordinatorLimits.requestsPerPeer else {
-            return respond(
-                request.id,
-                .failed(
-                    WireRequestFailed(
-                        .busy,
-                        """
-                        this connection has \(CoordinatorLimits.requestsPerPeer) requests waiting (requestsPerPeer); wait for \
-                        answers before asking more
-                        """)), to: peer)
-        }
+        if let problem = peer.lackOfRoom(for: request) { return respond(request.id, .failed(WireRequestFailed(.busy, problem)), to: peer) }
         if let problem = request.traceProblem { note(.violation, peer, "the context of a trace, without which it is taken: \(problem)") }
         do throws(TranslationError) {
             switch try ClientRequest(wire: request) {
@@ -34,7 +24,7 @@ extension CoordinatorLoop {
     /// Asks the scheduler in the name of a client.
     func ask(_ body: Request, _ pending: PendingRequest, of peer: Peer) {
         nextNumber += 1
-        peer.requests[nextNumber] = pending
+        peer.note(pending, as: nextNumber)
         let tables = zones.tables(for: body.zones, at: now.wall)
         if !tables.isEmpty { inputs.append(.zones(tables)) }
         switch body {
@@ -56,7 +46,7 @@ extension CoordinatorLoop {
     /// The scheduler's answer.
     func answer(_ request: RequestID, _ reply: Reply, _ peer: Peer) {
         if case .failed(.notPermitted(let text)) = reply { note(.notPermitted, peer, logged(text)) }
-        switch (peer.requests.removeValue(forKey: request.number), reply) {
+        switch (peer.takeRequest(request.number), reply) {
         case (.read(let read)?, _): found(read, reply)
         case (.reply(let number)?, .workers(let views)): respond(number, .workers(.with { $0.workers = described(views) }), to: peer)
         case (.reply(let number)?, .workerSteered(let name, let isChange, let views)):

@@ -531,7 +531,7 @@ final class CoordinatorLoop {
             pullers[id] = nil
         }
         storing = storing.filter { $0.value.peer != peer.id }
-        for read in waits.forget(peer.id) { endWatch(read) }
+        for read in waits.forget(peer.id) + peer.reading { endWatch(read) }
         inputs.append(isRevoked ? .revoked(peer.id) : .disconnected(peer.id))
     }
 

@@ -43,7 +43,9 @@ final class Peer {
     var heardInStep: UInt64 = 0
     var outbox = PeerOutbox()
     /// By the number the scheduler knows them by.
-    var requests: [UInt64: PendingRequest] = [:]
+    private(set) var requests: [UInt64: PendingRequest] = [:]
+    /// Those among them that read, and wait for more where there is none.
+    private(set) var waitingReads = 0
     /// Large values being asked of it, or waiting for their turn.
     var pulls = PullQueue()
     /// Parts of large values that it asked for.
@@ -69,6 +71,35 @@ final class Peer {
         self.address = address
         self.role = role
         lastHeard = now
+    }
+
+    // MARK: Requests
+
+    /// Why one more cannot be taken; nil: it can.
+    func lackOfRoom(for request: WireRequest) -> String? {
+        if request.waitsForNews {
+            guard waitingReads >= CoordinatorLimits.waitingReadsPerPeer else { return nil }
+            return "this connection has \(CoordinatorLimits.waitingReadsPerPeer) readers waiting (waitingReadsPerPeer); read fewer at once"
+        }
+        guard requests.count - waitingReads + pulls.count >= CoordinatorLimits.requestsPerPeer else { return nil }
+        return "this connection has \(CoordinatorLimits.requestsPerPeer) requests waiting (requestsPerPeer);"
+            + " wait for answers before asking more"
+    }
+
+    func note(_ request: PendingRequest, as number: UInt64) {
+        requests[number] = request
+        if case .read(let read) = request, read.waitsUntil != nil { waitingReads += 1 }
+    }
+
+    func takeRequest(_ number: UInt64) -> PendingRequest? {
+        let request = requests.removeValue(forKey: number)
+        if case .read(let read)? = request, read.waitsUntil != nil { waitingReads -= 1 }
+        return request
+    }
+
+    /// The reads among its requests.
+    var reading: [ReadRequest] {
+        requests.values.compactMap { if case .read(let read) = $0 { read } else { nil } }
     }
 
     var isExecutor: Bool {

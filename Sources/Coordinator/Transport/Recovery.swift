@@ -67,7 +67,8 @@ struct Recovery {
         var random = SystemRandomNumberGenerator()
         incarnation = Incarnation(random.next())
         var outputs = Outputs()
-        let now = Instant(boot: BootClock.milliseconds(), wall: WallClock.milliseconds())
+        if let rest = scheduler.restBeforeStart(at: Self.now) { usleep(UInt32(rest) * 1_000) }  // the clock tells nobody
+        let now = Self.now
         var sections: [[UInt8]] = []
         if configuration.flightRecorderBytes > 0, scheduler.sequence != .none { scheduler.writeSnapshot { sections.append($0) } }
         scheduler.start(at: now, incarnation: incarnation, into: &outputs)
@@ -134,6 +135,8 @@ struct Recovery {
         }
         throw .missingValues(path: directory.blobsPath, count: missing.count, place: place)
     }
+
+    private static var now: Instant { Instant(boot: BootClock.milliseconds(), wall: WallClock.milliseconds()) }
 
     /// Brings a scheduler to the state that the journal says.
     ///

@@ -41,17 +41,18 @@ extension Scheduler {
         guard let worker = workers.number(of: peer) else { return }
         var receipt = ProductReceipt(unit: unit, attempt: attempt, number: number, problem: nil, isNew: false)
         defer { pending.productReceipts[worker.index, default: []].append(receipt) }
+        guard durable.holds(unit) else { return }
         let index = durable.index(of: unit.submission)
+        let group = durable.submissions[index].growingGroup(around: unit.index)
+        if let id = addition.id, let first = durable.submissions[index].produced(id, in: group) {
+            // Sent again because the receipt was lost; what has become of its producer meanwhile changes nothing.
+            receipt.isNew = durable.submissions[index].origin(of: first)?.attempt == attempt
+            return
+        }
         guard isCurrent(unit, attempt, worker), !durable.submissions[index].units[unit.index].isEvaluating,
             !durable.submissions[index].isConcluding(unit.index),
             durable.submissions[index].units[unit.index].stop == nil
         else { return }
-        let group = durable.submissions[index].growingGroup(around: unit.index)
-        if let id = addition.id, let first = durable.submissions[index].produced(id, in: group) {
-            // Sent again because the receipt was lost.
-            receipt.isNew = durable.submissions[index].origin(of: first)?.attempt == attempt
-            return
-        }
         if let problem = problem(with: addition, by: unit) {
             receipt.problem = refusal(problem).message
             return
@@ -65,6 +66,7 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         let group = durable.submissions[index].growingGroup(around: unit.index)
         guard durable.submissions[index].takesMore(group) else { return "the group takes no more" }
+        if let full = lackOfKeys(for: addition.graph) { return full }
         let producer = durable.submissions[index].node(unit.index)
         guard producer.isOperation || producer.isDecider else { return "only operations produce others" }
         var graph = addition.graph

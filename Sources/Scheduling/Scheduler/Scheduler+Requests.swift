@@ -119,15 +119,20 @@ extension Scheduler {
 
     /// Why no more keys can be known; nil: there is room. Keys are never forgotten: who waited for one, and when it was used last, counts
     /// for whoever names it next.
-    private func lackOfKeys(for graph: Graph) -> String? {
+    func lackOfKeys(for graph: Graph) -> String? {
         var more: Set<String> = []
+        var rates: Set<String> = []
         for node in graph.nodes where node.hasOptions {
             for exclusion in node.options.exclusive where durable.locks.numbers[exclusion.key] == nil { more.insert(exclusion.key) }
+            for condition in node.options.conditions {
+                if let limit = condition.countedRate, durable.rates.records[limit.key] == nil { rates.insert(limit.key) }
+            }
         }
         let known = durable.locks.keys.count + durable.rates.records.count
-        guard !more.isEmpty, known + more.count > configuration.keysMax else { return nil }
+        let added = more.count + rates.count
+        guard added > 0, known + added > configuration.keysMax else { return nil }
         return
-            "\(known) keys of locks and rate limits are known, \(more.count) more would exceed the limit of \(configuration.keysMax) (keys); "
+            "\(known) keys of locks and rate limits are known, \(added) more would exceed the limit of \(configuration.keysMax) (keys); "
             + "name keys that are there already: one for each thing that is protected, not for each submission"
     }
 

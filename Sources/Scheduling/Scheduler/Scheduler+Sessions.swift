@@ -114,7 +114,8 @@ extension Scheduler {
                 recall(item.unit, item.attempt, number)
             }
             if durable.submissions[submission].units[item.unit.index].isSuspect { workers.sessions[number.index].isExclusive = true }
-            if item.state != .finished, let stop = durable.submissions[submission].units[item.unit.index].stop {
+            // Also of what has finished: its end may be held back until what it has sent is stored, and a stop lets it go.
+            if let stop = durable.submissions[submission].units[item.unit.index].stop {
                 orderStop(
                     item.unit, item.attempt, number, stop,
                     now: durable.submissions[submission].units[item.unit.index].isHurried

@@ -143,6 +143,14 @@ public struct Scheduler {
         try durable.evolve(fact, &effects)
     }
 
+    /// Milliseconds until the clock is behind the last epoch, if that is about to be: a start in the same second as the one before it is to wait so
+    /// long. Else epochs run ahead of the clock while a coordinator is started again and again, and those after the restore of an earlier
+    /// backup are lower.
+    public func restBeforeStart(at now: Instant) -> Int64? {
+        let rest = (Int64(durable.epoch) + 1) * 1_000 - now.wall
+        return (1...1_000).contains(rest) ? rest : nil
+    }
+
     /// Begins a new epoch after the journal was folded. Its facts must be durable before anybody can connect.
     public mutating func start(at now: Instant, incarnation: Incarnation, into outputs: inout Outputs) {
         self.now = now

@@ -34,6 +34,8 @@ final class Executor: @unchecked Sendable {
     /// Boot time of the last message about progress.
     var progressSentAt: Int64 = 0
     var isProgressDue = false
+    /// Somebody has removed its temporary directory, and it could not be made again.
+    private var isDirectoryMissing = false
     var reports: [WireUnitReport] = []
     var startHold = StartHold.none
     /// Inputs that steps led to while another step was being carried out.
@@ -85,9 +87,7 @@ final class Executor: @unchecked Sendable {
         guard clinux_become_subreaper() == 0 else {
             throw SystemCallError(operation: "prctl(PR_SET_CHILD_SUBREAPER)", errno: errno)
         }
-        if mkdir(configuration.temporaryDirectory, 0o700) != 0, errno != EEXIST {
-            throw SystemCallError(operation: "mkdir", subject: configuration.temporaryDirectory, errno: errno)
-        }
+        try TemporaryDirectory.ensure(configuration.temporaryDirectory)
         // The commands' share of the environment is passed on purpose; this is not part of it.
         unsetenv(ExecutorConfiguration.environmentName)
         try watchSignals()
@@ -245,7 +245,19 @@ final class Executor: @unchecked Sendable {
         pulse.store(BootClock.milliseconds(), ordering: .relaxed)
         channel?.send(.alive)
         _ = host.commands.mayHaveOrphans()
+        keepTemporaryDirectory()
         loop.after(milliseconds: Self.pulseMilliseconds) { [unowned self] in beat() }
+    }
+
+    private func keepTemporaryDirectory() {
+        guard access(configuration.temporaryDirectory, F_OK) != 0 else { return isDirectoryMissing = false }
+        do {
+            try TemporaryDirectory.ensure(configuration.temporaryDirectory)
+            logger.warning("\(configuration.temporaryDirectory) was removed by somebody, and is made again")
+        } catch {
+            if !isDirectoryMissing { logger.error("the temporary directory was removed by somebody: \(error)") }
+            isDirectoryMissing = true
+        }
     }
 
     // MARK: Events of the link

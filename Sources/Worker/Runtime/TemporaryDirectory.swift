@@ -16,6 +16,21 @@ enum TemporaryDirectory {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Makes an executor's part of it again, and itself, where somebody has removed them: cleaners of temporary files do.
+    ///
+    /// - Throws: `SystemCallError`, also when there is something of another user's in that place.
+    static func ensure(_ path: String) throws {
+        for directory in [(path as NSString).deletingLastPathComponent, path] where mkdir(directory, 0o700) != 0 {
+            let problem = errno
+            var found = stat()
+            guard problem == EEXIST, lstat(directory, &found) == 0, found.st_mode & S_IFMT == S_IFDIR, found.st_uid == geteuid() else {
+                throw SystemCallError(
+                    operation: "mkdir", subject: directory, errno: problem,
+                    remedy: "start the worker again, with TMPDIR in a place that is not cleaned")
+            }
+        }
+    }
+
     static func remove(_ path: String, logger: Logger) {
         guard access(path, F_OK) == 0 else { return }
         do {

@@ -19,8 +19,12 @@ struct AttemptDirectory: Sendable {
         let number = Self.counter.add(1, ordering: .relaxed).newValue
         path = "\(settings.temporaryDirectory)/attempt-\(number)"
         isFresh = true
-        guard mkdir(path, 0o700) == 0 else {
-            let error = SystemCallError(operation: "mkdir", subject: path, errno: errno)
+        do {
+            if mkdir(path, 0o700) == 0 { return }
+            guard errno == ENOENT else { throw SystemCallError(operation: "mkdir", subject: path, errno: errno) }
+            try TemporaryDirectory.ensure(settings.temporaryDirectory)
+            guard mkdir(path, 0o700) == 0 else { throw SystemCallError(operation: "mkdir", subject: path, errno: errno) }
+        } catch {
             throw OperationFault(.spawn, "no working directory on \(settings.hostName): \(error)")
         }
     }
