@@ -138,7 +138,7 @@ struct DurableState {
             passLocksOn(from: index, at: at, &effects)
         case .cancelRequested(let unit, let reason, let now, let at):
             let index = try self.index(of: unit)
-            if !reason.isEmpty { submissions[index].cancelReason = reason }
+            submissions[index].noteCancellation(of: unit.index, reason)
             submissions[index].requestStop(unit.index, .cancelled, hurried: now, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .timedOut(let unit, let at):

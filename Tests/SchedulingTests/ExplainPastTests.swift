@@ -104,6 +104,47 @@ import Testing
         #expect(causes("c", &cluster) == ["itself c", "dependency b"])
     }
 
+    /// Each has the reason that was given for it, also when others were cancelled later, and after a start from a snapshot.
+    @Test func reasonsOfCancellations_stayWithWhatTheyWereFor() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(
+            Sketch.group("root", [.op("a"), .group("g", [.op("x"), .op("y")]), .op("b")]).graph())
+        for (path, reason) in [("a", "for a"), ("g", "for g"), ("", "for all")] {
+            _ = cluster.ask(.cancel(submission: "last", path: path, reason: reason, now: false))
+            if path == "a" { cluster.end("a", .stopped) }
+        }
+        _ = cluster.ask(.cancel(submission: "last", path: "b", reason: "too late", now: false))
+        for path in ["g/x", "g/y", "b"] { cluster.end(path, .stopped) }
+        func expectReasons() {
+            #expect(cluster.explain("a")?.causes.map(\.text) == ["was cancelled by a user: for a"])
+            #expect(cluster.explain("g/x")?.causes.last?.text == "was cancelled by a user: for g")
+            #expect(cluster.explain("b")?.causes.last?.text == "was cancelled by a user: for all")
+            #expect(cluster.view()?.cancelReason == "for all")
+        }
+        expectReasons()
+        try cluster.restart()
+        expectReasons()
+    }
+
+    /// It ends in the pause before the next attempt: that it has failed before is not forgotten.
+    @Test func failureOfTheLastAttempt_isNamed_whenSomethingElseHasEndedTheOperation() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(Sketch.group("root", [.op("a", retries: 3), .op("b", retries: 1)]).graph())
+        cluster.end("a", failure("exits with 8"))
+        _ = cluster.ask(.cancel(submission: "last", path: "a", reason: "", now: false))
+        #expect(cluster.state("a") == .cancelled)
+        let earlier = cluster.operations().first { $0.path == "a" }?.earlierAttempts
+        #expect(earlier?.map(\.ending) == [.failed] && earlier?.first?.text == "exits with 8")
+        #expect(cluster.explain("a")?.history.contains { $0.event == "failed" && $0.text.hasSuffix("failed: exits with 8") } == true)
+        // What the operation itself has ended with is not told twice.
+        cluster.end("b", failure("first"))
+        cluster.advance(60_000)
+        cluster.end("b", failure("second"))
+        #expect(cluster.operations().first { $0.path == "b" }?.earlierAttempts.map(\.text) == ["first"])
+    }
+
     @Test func whatItsGroupStopped_leadsToTheSiblingThatFailedFirst_andACancellationToTheUser() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 4)

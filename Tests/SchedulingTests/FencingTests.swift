@@ -33,7 +33,8 @@ import Testing
         cluster.end("a", .stopped)
         #expect(cluster.state("a") == .cancelled)
         #expect(cluster.heldPaths == ["b"])
-        #expect(cluster.view()?.cancelReason == "stuck")
+        #expect(cluster.view()?.cancelReason == "", "nobody has cancelled the whole")
+        #expect(cluster.explain("a")?.causes.last?.text == "was cancelled by a user: its lock `db` is released by force: stuck")
     }
 
     @Test func now_failsTheHolderAtOnce_refusesItsResult_andTheNextHasAHigherToken() throws {

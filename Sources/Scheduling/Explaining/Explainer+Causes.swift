@@ -116,11 +116,16 @@ extension Explainer {
         let state = submission.units[unit]
         let parent = Int(state.parent)
         guard let stop = state.stop else {
-            cause.text = state.hasEnded ? "has ended itself as cancelled" : "has not ended"
+            if state.hasEnded, state.attempts == 0, submission.isUnique(unit) {
+                cause.text = "has ended as the one did that it had joined, which was cancelled"
+            } else {
+                cause.text = state.hasEnded ? "has ended itself as cancelled" : "has not ended"
+            }
             return nil
         }
         if stop == .cancelled {
-            if parent >= 0, submission.units[parent].stop == .cancelled {
+            let reason = submission.cancellations[Int32(unit)]
+            if reason == nil, parent >= 0, submission.units[parent].stop == .cancelled {
                 cause.text = "was cancelled with \(scheduler.durable.name(of: submission.id(parent)))"
                 return (parent, .group)
             }
@@ -129,7 +134,7 @@ extension Explainer {
                 cause.text = "its condition `\(view.key)` does not hold, which is no failure"
                 return nil
             }
-            cause.text = "was cancelled by a user\(submission.cancelReason.isEmpty ? "" : ": \(submission.cancelReason)")"
+            cause.text = "was cancelled by a user" + (reason.map { $0.isEmpty ? "" : ": \($0)" } ?? "")
             return nil
         }
         guard stop == .siblingFailed, parent >= 0 else {

@@ -64,10 +64,14 @@ extension Explainer {
 
     /// What failed before the newest attempt began; a failure that is not an outcome yet is told with the begin of its attempt.
     private func failedAttempts(of unit: Int) -> [ExplainedEvent] {
-        guard let earlier = submission.earlierAttempts[Int32(unit)] else { return [] }
         let state = submission.units[unit]
-        let isNewestShown = state.startedAt > 0
-        let failed = earlier.filter { $0.ending == .failed && !(isNewestShown && $0.number == state.attempts) }
+        let isToldWithItsBegin: Bool
+        switch state.phase {
+        case .retryWait, .provisional: isToldWithItsBegin = state.startedAt > 0
+        default: isToldWithItsBegin = false
+        }
+        let failed = submission.shownEarlierAttempts(of: unit)
+            .filter { $0.ending == .failed && !(isToldWithItsBegin && $0.number == state.attempts) }
         guard let first = failed.suffix(Self.failedAttemptsMax).first else { return [] }
         // Of those that are not kept any more only how many there were is known.
         let hasFailedLast: Bool

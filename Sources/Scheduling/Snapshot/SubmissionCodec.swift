@@ -25,8 +25,11 @@ extension Submission {
             writer.write(UInt64(stray.worker.rawValue))
         }
         writer.write(trace: trace)
-        if !earlierAttempts.isEmpty || !strays.isEmpty { writer.write(table: earlierAttempts) { $0.write(earlierAttempts: $1) } }
-        if !strays.isEmpty { writer.write(list: strays) { $0.write($1.number) } }
+        if !earlierAttempts.isEmpty || !strays.isEmpty || !cancellations.isEmpty {
+            writer.write(table: earlierAttempts) { $0.write(earlierAttempts: $1) }
+        }
+        if !strays.isEmpty || !cancellations.isEmpty { writer.write(list: strays) { $0.write($1.number) } }
+        if !cancellations.isEmpty { writer.write(table: cancellations) { $0.write($1) } }
     }
 
     private func additionGraph(_ index: Int) -> Graph {
@@ -130,8 +133,10 @@ extension Submission {
         if !reader.isAtEnd { trace = try reader.trace() }
         // Since layout 7, and only where there is something.
         if !reader.isAtEnd { earlierAttempts = try reader.table { reader throws(DecodingFailure) in try reader.earlierAttempts() } }
-        // Since layout 8, and only where there are strays.
+        // Since layout 8, and only where there is something behind it or in it.
         if !reader.isAtEnd { try readStrayNumbers(from: &reader) }
+        // Since layout 11, and only where there is something. Before that only the last reason was known, not what it was for.
+        if !reader.isAtEnd { cancellations = try reader.table { reader throws(DecodingFailure) in try reader.text() } }
         try checkUnitNumbers()
     }
 
@@ -147,7 +152,7 @@ extension Submission {
             elements.keys, heldChildren.keys, growths.keys, producers.keys, producers.values, before.keys, before.values, decisions.keys,
             wrapped.keys, wrapped.values, deadlines.keys, lastFailures.keys, verdicts.keys, pauses.keys, standings.keys, joinedValues.keys,
             lockCycles.keys, quarantines.keys, misfits.keys, seizures.keys, histories.keys, endedEarly, begunStreams, begunAnew,
-            provisional.keys, heldEnds.keys, scoped.keys, deathPlaces.keys, earlierAttempts.keys, strays.map(\.unit),
+            provisional.keys, heldEnds.keys, scoped.keys, deathPlaces.keys, earlierAttempts.keys, cancellations.keys, strays.map(\.unit),
             heldChildren.values.joined(), growths.values.flatMap(\.children),
             decisions.values.flatMap { $0.due.filter { $0 != DecisionLine.begin } },
         ]
@@ -171,7 +176,8 @@ extension Submission {
         counts.failed = try reader.index()
         counts.cancelled = try reader.index()
         hasBegun = try reader.flag()
-        cancelReason = try reader.text()
+        let reason = try reader.text()
+        if !reason.isEmpty { cancellations = [0: reason] }
         endCount = try reader.signed32()
         keyNumbers = try reader.units()
         elements = try reader.table { reader throws(DecodingFailure) in

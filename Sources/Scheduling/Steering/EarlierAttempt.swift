@@ -76,9 +76,20 @@ extension Submission {
     @inline(__always)  // else the submission is copied for the call
     func shownEarlierAttempts(of unit: Int) -> [EarlierAttempt] {
         guard !earlierAttempts.isEmpty, let attempts = earlierAttempts[Int32(unit)] else { return [] }
-        let state = units[unit]
-        let isShown = state.startedAt > 0 && (state.hasEnded || state.phase == .provisional)
-        return attempts.filter { !isShown || $0.number != state.attempts }
+        guard units[unit].startedAt > 0 else { return attempts }
+        return attempts.filter { $0.number != units[unit].attempts || !isShown($0, by: unit) }
+    }
+
+    /// Whether what the unit shows as its own is this attempt, its newest one: it may have ended without another attempt, by a stop or by a
+    /// condition.
+    @inline(__always)
+    private func isShown(_ attempt: EarlierAttempt, by unit: Int) -> Bool {
+        switch (units[unit].outcome, attempt.ending) {
+        case (nil, _): units[unit].phase == .provisional
+        case (.failure(let failures)?, .failed): attempt.text == (failures.first?.message ?? "").prefix(Self.earlierTextCharacters)
+        case (.failure?, .lost), (.success?, .succeeded), (.cancelled?, .cancelled): true
+        case (.failure?, _), (.success?, _), (.cancelled?, _): false
+        }
     }
 }
 

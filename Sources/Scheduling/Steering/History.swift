@@ -48,7 +48,8 @@ extension Submission {
     /// Why it is to stop.
     func requestText(of unit: Int, _ reason: Unit.Stop) -> String {
         switch reason {
-        case .cancelled: cancelReason.isEmpty ? "cancelled" : "cancelled: \(cancelReason)"
+        case .cancelled:
+            if let reason = cancelReason(around: unit), !reason.isEmpty { "cancelled: \(reason)" } else { "cancelled" }
         case .siblingFailed: "what it is part of stops"
         case .timedOut: "its timeout passed"
         case .queueTimedOut: "its queue timeout passed"

@@ -88,7 +88,8 @@ extension Scheduler {
             if isNow {
                 emit(.lockSeized(unit, key: key, reason: reason, at: now.wall), &outputs)
             } else {
-                emit(.cancelRequested(unit, reason: reason, now: false, at: now.wall), &outputs)
+                let text = "its lock `\(key)` is released by force" + (reason.isEmpty ? "" : ": \(reason)")
+                emit(.cancelRequested(unit, reason: text, now: false, at: now.wall), &outputs)
             }
         }
         return .lockReleased(holders: holders.map(durable.name(of:)))

@@ -32,8 +32,8 @@ struct Submission {
     /// Index over the units' phases.
     var counts = Counts()
     var hasBegun = false
-    /// What the last user who cancelled something of it said.
-    var cancelReason = ""
+    /// What somebody has cancelled by itself, not with what it is in, and why; "" where nothing was said. Looked up, never iterated.
+    var cancellations: [Int32: String] = [:]
     /// When units that have one and can begin must have ended: wall times, by unit. Looked up, never iterated.
     var deadlines: [Int32: Int64] = [:]
     /// Of units that are tried again: why their last attempt failed. Looked up, never iterated.

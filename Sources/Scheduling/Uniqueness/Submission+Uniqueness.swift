@@ -65,7 +65,7 @@ extension Submission {
         let failure = Failure(
             code: .parameters, publisher: path(of: unit),
             message: "its unique id `\(text)` cannot be made: an element lacks what it names, or it has more than"
-                + " \(Graph.uniqueBytesMax) bytes",
+                + " \(Graph.uniqueBytesMax) bytes; name what each element has, and let it be short",
             typeName: "UniqueIdInvalid", origin: path(of: unit))
         become(.init(id: "", first: id(unit), joins: false, ending: .init(outcome: .failure([failure]))), unit, at: at, &effects)
     }

@@ -104,6 +104,10 @@ struct CommandRun: Sendable {
         let place = "on \(context.host.hostName)"
         switch error.code {
         case .executableNotFound:
+            // What is there is said to be not found, too, when the system will not run it.
+            if name.hasPrefix("/"), access(name, F_OK) == 0, access(name, X_OK) != 0 {
+                return OperationFault(.spawn, "cannot run \(name) \(place): it is not executable; `chmod +x` it, or run what reads it")
+            }
             let searched = name.contains("/") ? "" : " in PATH (\(environment["PATH"] ?? "not set"))"
             return OperationFault(.spawn, "cannot run \(name) \(place): no such executable\(searched)")
         case .failedToChangeWorkingDirectory:
