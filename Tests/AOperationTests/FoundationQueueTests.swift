@@ -219,6 +219,47 @@ struct FoundationQueueTests {
         #expect(log.entries == Array(0..<count))
     }
 
+    /// Somebody waits for a lock, so circles are looked for; and somewhere dependencies are removed all the time, so what was in the way of each
+    /// operation is looked for again each time Foundation asks, which it does n times about each of n.
+    @Test func chainInAPlainQueue_besideALock_andDependenciesThatAreRemoved_runsInOrder() async {
+        let key = freshKey()
+        let holder = Gate().exclusive(key)
+        let locks = AOperationQueue()
+        locks.addOperation(holder)
+        await holder.started.wait()
+        Step().exclusive(key).add(to: locks)
+        let hasEnded = Log<Bool>()
+        let (never, other, blocked) = (Gate(), Gate(), Step())
+        blocked.addDependencies([never, other])
+        let removing = OperationQueue()
+        removing.addOperation(blocked)
+        let removals = Task {
+            while hasEnded.entries.isEmpty {
+                blocked.removeDependency(other)
+                blocked.addDependency(other)
+                await Task.yield()
+            }
+            blocked.removeDependency(never)
+            blocked.removeDependency(other)
+            await blocked.ended()
+        }
+        let log = Log<Int>()
+        let count = Load.count(1_000)
+        var last: Step?
+        for index in 0..<count {
+            let step = Step { log.append(index) }
+            if let last { step.addDependency(last) }
+            last = step
+            queue.addOperation(step)
+        }
+        await queue.idle()
+        hasEnded.append(true)
+        await removals.value
+        holder.open()
+        await locks.idle()
+        #expect(log.entries == Array(0..<count))
+    }
+
     @Test func operationsThatBecomeReadyWhileTheyAreAdded_allStart() async {
         queue.maxConcurrentOperationCount = 2
         for round in 0..<Load.count(2_000) {

@@ -34,6 +34,26 @@ struct StrayTests {
         return cluster
     }
 
+    /// Its failure was held for the net, which is tried again: those behind it are not told that failure once more.
+    @Test func cancelledInANet_isWaitedForByThoseThatBeginAnew() {
+        let members = [Sketch.op("a"), .op("b", receives: ["a"]), .tail("c", receives: ["b"], retries: 1)]
+        var cluster = strayed(in: Sketch.group("root", members).graph())
+        cluster.end("a", on: 2, failure("broken"))
+        cluster.end("b", on: 2, failure("no a"))
+        cluster.begin("c")
+        cancel("a", &cluster)
+        #expect(cluster.state("a") == .stopping)
+        cluster.end("c", on: 2, failure("no b"))
+        cluster.advance(10_000)
+        #expect(cluster.find("b", on: 2) == nil, "what it receives has not ended")
+        cluster.die(1, crashed: false)
+        #expect(cluster.state("a") == .cancelled)
+        #expect(cluster.find("b", on: 2)?.1.firstReceivedFailure?.first?.code == .cancelled)
+        cluster.end("b", on: 2)
+        cluster.end("c", on: 2)
+        #expect(cluster.view()?.state == .failed)
+    }
+
     @Test func cancelled_waitsForTheProofThatItsProcessIsGone() {
         var cluster = cancelled()
         #expect(cluster.state("a") == .stopping)

@@ -21,10 +21,10 @@ extension AOperation {
                     core.blocker = Blocker(operation: one, shortcuts: shortcuts)
                     core.wasBlocked = true
                 }
-                for (operation, blockers) in open { watchForFoundation(blockers, inTheWayOf: operation) }
-                watchForFoundation(producers)
-                // Foundation, which is asking, is not called meanwhile.
-                if WaitForGraph.mayHaveCircles { DispatchQueue.global().async { [self] in checkInFoundationQueue() } }
+                var hasNews = watchForFoundation(producers)
+                for (operation, blockers) in open where watchForFoundation(blockers, inTheWayOf: operation) { hasNews = true }
+                // A circle is closed by what is in the way since. Foundation, which is asking, is not called meanwhile.
+                if hasNews, WaitForGraph.mayHaveCircles { DispatchQueue.global().async { [self] in checkInFoundationQueue() } }
                 return true
             }
         }
@@ -89,8 +89,11 @@ extension AOperation {
     }
 
     /// - Parameter operation: this one or one that delivers to it.
-    private func watchForFoundation(_ blockers: [Foundation.Operation], inTheWayOf operation: AOperation) {
+    /// - Returns: whether something is in the way that was not before.
+    private func watchForFoundation(_ blockers: [Foundation.Operation], inTheWayOf operation: AOperation) -> Bool {
+        var hasNews = false
         for blocker in blockers where isNews(blocker) {
+            hasNews = true
             if let blocking = blocker as? AOperation {
                 let waiter = FoundationWaiter(asked: self, waiting: operation, for: blocking)
                 if !blocking.addWaiter(waiter) { waiter.dependencyEnded() }
@@ -98,12 +101,17 @@ extension AOperation {
                 watch(blocker, in: \.announcingWatches) { [weak self] in self?.blockerEnded() }
             }
         }
+        return hasNews
     }
 
-    private func watchForFoundation(_ producers: [Foundation.Operation]) {
+    /// - Returns: whether one of them was not known.
+    private func watchForFoundation(_ producers: [Foundation.Operation]) -> Bool {
+        var hasNews = false
         for case let producer as AOperation in producers where isNews(producer) {
+            hasNews = true
             producer.onEnd { [weak self] _ in self?.producerEnded() }
         }
+        return hasNews
     }
 
     private func isNews(_ blocker: Foundation.Operation) -> Bool {

@@ -91,6 +91,8 @@ extension Submission {
             delivering.formUnion(node(member).receives)
         }
         for member in members where isHeldInScope(member) && !again.contains(member) { accept(member, at, &effects) }
+        // What was cancelled while it was held, and still lingers, has another end than those that begin anew were told: they wait for that.
+        for member in members where units[member].phase == .lingering { scoped[Int32(member)] = nil }
         let restarted = members.filter(again.contains) + [unit]
         for member in restarted { beginAnew(member) }
         for member in restarted {

@@ -22,7 +22,7 @@ extension Scheduler {
 
     func operationState(of unit: Int, _ index: Int) -> OperationState {
         // It has failed, or followed on a failure; whether that counts others decide.
-        if durable.submissions[index].isHeldInScope(unit) { return .retrying }
+        if durable.submissions[index].isHeldInScope(unit), durable.submissions[index].units[unit].phase != .lingering { return .retrying }
         return operationState(of: durable.submissions[index].units[unit], isPaused: durable.submissions[index].isPaused(unit))
     }
 
