@@ -127,6 +127,20 @@ import Testing
         expectReasons()
     }
 
+    @Test func reasonOfACancellation_isOverWhenItsGroupBeginsAnew() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(Sketch.group("root", [.group("g", [.op("x"), .op("y")], retries: 1)]).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "g/x", reason: "old", now: false))
+        cluster.end("g/x", .stopped)
+        cluster.end("g/y", failure("no"))
+        cluster.advance(60_000)
+        _ = cluster.ask(.cancel(submission: "last", path: "g", reason: "new", now: false))
+        cluster.end("g/x", .stopped)
+        cluster.end("g/y", .stopped)
+        #expect(cluster.explain("g/x")?.causes.last?.text == "was cancelled by a user: new")
+    }
+
     /// It ends in the pause before the next attempt: that it has failed before is not forgotten.
     @Test func failureOfTheLastAttempt_isNamed_whenSomethingElseHasEndedTheOperation() throws {
         var cluster = FakeCluster()

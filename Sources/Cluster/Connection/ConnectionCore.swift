@@ -26,6 +26,16 @@ package final class ConnectionCore: Sendable {
         var fetchWaiters: [Data: [Promise<Void>]] = [:]
         var served: [Data: ServedBlob] = [:]
         weak var carrier: (any MessageCarrier)?
+
+        /// Sends what is to be sent, in the order in which the ledger has decided it: an end of a follow must not overtake the next one.
+        /// - Returns: the other actions.
+        func sending(_ actions: [RequestLedger.Action]) -> [RequestLedger.Action] {
+            actions.filter { action in
+                guard case .send(let request) = action else { return true }
+                carrier?.send(.with { $0.request = request }, attachment: nil)
+                return false
+            }
+        }
     }
 
     /// Why there is no connection.
@@ -67,7 +77,7 @@ package final class ConnectionCore: Sendable {
             state.welcome = welcome
             state.hasAttached = true
             let connecting = state.connecting.take()
-            return (state.ledger.attached(), connecting, Array(state.fetches.values))
+            return (state.sending(state.ledger.attached()), connecting, Array(state.fetches.values))
         }
         connecting?.resume()
         perform(actions)
@@ -77,15 +87,15 @@ package final class ConnectionCore: Sendable {
     private func detached(_ reason: String, isThere: Bool) {
         let actions = state.withLock { state in
             state.lastTrouble = isThere ? .obstacle(reason) : .away(reason)
-            return state.ledger.detached(reason: reason)
+            return state.sending(state.ledger.detached(reason: reason))
         }
         perform(actions)
     }
 
     private func received(_ message: WireCoordinatorMessage, _ attachment: Buffer?) {
         switch message.body {
-        case .response(let response): perform(state.withLock { $0.ledger.received(response) })
-        case .events(let events): perform(state.withLock { $0.ledger.received(events) })
+        case .response(let response): perform(state.withLock { $0.sending($0.ledger.received(response)) })
+        case .events(let events): perform(state.withLock { $0.sending($0.ledger.received(events)) })
         case .blobRequest(let request): serve(request)
         case .blobChunk(let chunk):
             let fetch = state.withLock { $0.fetches[chunk.digest] }
@@ -101,7 +111,7 @@ package final class ConnectionCore: Sendable {
         let (actions, connecting, fetches) = state.withLock { state in
             if state.ended == nil { state.ended = error }
             let connecting = state.connecting.take()
-            return (state.ledger.end(error), connecting, Array(state.fetches.values))
+            return (state.sending(state.ledger.end(error)), connecting, Array(state.fetches.values))
         }
         connecting?.resume(throwing: error)
         perform(actions)
@@ -167,7 +177,7 @@ package final class ConnectionCore: Sendable {
                     let (id, actions) = state.ledger.ask(body)
                     state.answers[id] = continuation
                     asked.withLock { $0 = id }
-                    return actions
+                    return state.sending(actions)
                 }
                 perform(actions)
                 next()
@@ -182,7 +192,7 @@ package final class ConnectionCore: Sendable {
     private func abandonRequest(_ id: UInt64?) {
         guard let id else { return }
         let (continuation, actions) = state.withLock { state in
-            (state.answers.removeValue(forKey: id), state.ledger.abandon(id))
+            (state.answers.removeValue(forKey: id), state.sending(state.ledger.abandon(id)))
         }
         perform(actions)
         continuation?.resume(throwing: CancellationError())
@@ -195,7 +205,7 @@ package final class ConnectionCore: Sendable {
         let (id, actions) = state.withLock { state in
             let (id, actions) = state.ledger.follow(submission, depth)
             state.followers[id] = continuation
-            return (id, actions)
+            return (id, state.sending(actions))
         }
         continuation.onTermination = { [weak self] _ in self?.abandonFollow(id) }
         perform(actions)
@@ -205,7 +215,7 @@ package final class ConnectionCore: Sendable {
     private func abandonFollow(_ id: UInt64) {
         let actions = state.withLock { state in
             state.followers[id] = nil
-            return state.ledger.abandon(id)
+            return state.sending(state.ledger.abandon(id))
         }
         perform(actions)
     }
@@ -282,8 +292,7 @@ package final class ConnectionCore: Sendable {
     private func perform(_ actions: [RequestLedger.Action]) {
         for action in actions {
             switch action {
-            case .send(let request):
-                send(.with { $0.request = request })
+            case .send: break  // sent where it was decided
             case .finish(let id, let result):
                 let continuation = state.withLock { $0.answers.removeValue(forKey: id) }
                 continuation?.resume(with: result.mapError { $0 as any Error })

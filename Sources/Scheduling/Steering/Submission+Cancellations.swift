@@ -13,6 +13,11 @@ extension Submission {
         if !reason.isEmpty, reason != said { cancellations[Int32(unit)] = reason }
     }
 
+    /// The unit begins anew: what was said of its last round is over.
+    mutating func forgetCancellation(of unit: Int) {
+        if !cancellations.isEmpty { cancellations[Int32(unit)] = nil }
+    }
+
     /// What was said when the unit was cancelled, by itself or with what it is in; nil: nobody has.
     func cancelReason(around unit: Int) -> String? {
         guard !cancellations.isEmpty else { return nil }

@@ -304,6 +304,7 @@ extension Submission {
     /// Back to what it was before its group began, but for how often it was tried.
     private mutating func forget(_ unit: Int) {
         noteEarlierAttempt(forgotten: unit)
+        forgetCancellation(of: unit)
         uncount(unit)
         endDeadline(unit)
         if !decisions.isEmpty { decisions[Int32(unit)] = nil }
