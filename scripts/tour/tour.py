@@ -347,7 +347,7 @@ the lock protects can refuse a smaller one than it has seen, even from a host th
 That can wait. `aop locks release --force` cancels whatever holds the lock, and returns when nothing of it runs any more; by then the next in line has it.
 (With `--now` it does not wait, and what the old holder still reports is refused.)""")
     tour.run('aop locks release catalogue --force --reason "the archive goes first"', says=f"{maintenance}/compact: cancelled")
-    tour.run(f"aop show {maintenance} --operations none", says="the archive goes first")
+    tour.run(f"aop explain {maintenance}/compact", says="its lock `catalogue` is released by force: the archive goes first")
 
 
 def failures(tour, work, path, lost):
