@@ -100,6 +100,8 @@ enum CoordinatorLimits {
     static let waitMilliseconds: Int64 = 20_000
     /// Readers of one client that wait; more are answered `busy`.
     static let waitingReadsPerPeer = 10_000
+    static let tooManyReadersText =
+        "this connection has \(waitingReadsPerPeer) readers waiting (waitingReadsPerPeer); read fewer at once"
     /// Milliseconds after which output is on the disk at the latest.
     static let outputSyncMilliseconds: Int64 = 1000
     /// Milliseconds without a sign of life after which a connection is forgotten; the peer says hello again.

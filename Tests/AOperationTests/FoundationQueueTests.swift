@@ -204,17 +204,22 @@ struct FoundationQueueTests {
         #expect(operation.outcome?.isSuccess == true)
     }
 
-    @Test func chainInAPlainQueue_runsInOrder() async {
-        let plain = OperationQueue()
-        let log = Log<Int>()
+    /// Each waits for the one before it, and notes its number.
+    private func addChain(of count: Int, to queue: OperationQueue, _ log: Log<Int>) {
         var last: Step?
-        let count = Load.count(1_000)
         for index in 0..<count {
             let step = Step { log.append(index) }
             if let last { step.addDependency(last) }
             last = step
-            plain.addOperation(step)
+            queue.addOperation(step)
         }
+    }
+
+    @Test func chainInAPlainQueue_runsInOrder() async {
+        let plain = OperationQueue()
+        let log = Log<Int>()
+        let count = Load.count(1_000)
+        addChain(of: count, to: plain, log)
         await plain.idle()
         #expect(log.entries == Array(0..<count))
     }
@@ -245,13 +250,7 @@ struct FoundationQueueTests {
         }
         let log = Log<Int>()
         let count = Load.count(1_000)
-        var last: Step?
-        for index in 0..<count {
-            let step = Step { log.append(index) }
-            if let last { step.addDependency(last) }
-            last = step
-            queue.addOperation(step)
-        }
+        addChain(of: count, to: queue, log)
         await queue.idle()
         hasEnded.append(true)
         await removals.value

@@ -73,7 +73,12 @@ import Wire
                     })
                 for reader in readers {
                     try reader.send(.with { $0.goodbye.reason = "killed" })
-                    reader.close(lingerMilliseconds: 1_000)
+                }
+                // That it knows them no more says that they are forgotten: who goes after the end holds it until the next look.
+                for reader in readers {
+                    try reader.send(.with { $0.heartbeat = .init() })
+                    try reader.expect { if case .helloWanted? = $0.body { () } else { nil } }
+                    reader.close()
                 }
             }
             try worker.succeed(assignment)

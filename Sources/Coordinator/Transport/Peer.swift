@@ -79,7 +79,7 @@ final class Peer {
     func lackOfRoom(for request: WireRequest) -> String? {
         if request.waitsForNews {
             guard waitingReads >= CoordinatorLimits.waitingReadsPerPeer else { return nil }
-            return "this connection has \(CoordinatorLimits.waitingReadsPerPeer) readers waiting (waitingReadsPerPeer); read fewer at once"
+            return CoordinatorLimits.tooManyReadersText
         }
         guard requests.count - waitingReads + pulls.count >= CoordinatorLimits.requestsPerPeer else { return nil }
         return "this connection has \(CoordinatorLimits.requestsPerPeer) requests waiting (requestsPerPeer);"

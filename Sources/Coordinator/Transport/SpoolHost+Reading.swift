@@ -8,13 +8,7 @@ import Wire
 extension SpoolHost {
     func begin(_ read: ReadRequest) {
         guard read.waitsUntil == nil || waits.count(of: read.peer) < CoordinatorLimits.waitingReadsPerPeer else {
-            return respond(
-                read.request,
-                .failed(
-                    WireRequestFailed(
-                        .busy,
-                        "this connection has \(CoordinatorLimits.waitingReadsPerPeer) readers waiting (waitingReadsPerPeer); read fewer at once"
-                    )), to: read.peer)
+            return respond(read.request, .failed(WireRequestFailed(.busy, CoordinatorLimits.tooManyReadersText)), to: read.peer)
         }
         look(read)
     }
