@@ -78,6 +78,8 @@ enum CoordinatorLimits {
     static let sweepAfterStartMilliseconds: Int64 = 3_600_000
     /// Seconds in which a large value that nothing names is kept, as something that is on its way may be about to name it.
     static let unusedValueSeconds = 86_400
+    /// Milliseconds by which the clock may be set while a snapshot is made: beyond it no large value is removed for that snapshot.
+    static let clockJumpMilliseconds: Int64 = 60_000
     /// Milliseconds between two snapshots that are made only because submissions were forgotten.
     static let snapshotPauseMilliseconds: Int64 = 3_600_000
     /// Bytes of the output kept of all submissions together; the oldest submissions' goes first.

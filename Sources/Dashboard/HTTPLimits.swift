@@ -6,6 +6,10 @@ enum HTTPLimits {
     static let bodyBytes = 64 << 10
     /// A token in a header is no longer.
     static let headerBytes = 1024
+    /// Connections that are open at once, or a quarter of the files that the process may open.
+    static let connections = 1_000
+    /// A connection without a request, or with a part of one, is closed after this.
+    static let idleSeconds: Int64 = 60
     /// Streams of events that are open at once, of all viewers together.
     static let streams = 100
     /// How many submissions the stream of the cluster has: the newest.

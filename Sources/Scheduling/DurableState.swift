@@ -178,8 +178,8 @@ struct DurableState {
         case .forgotten(let number, _):
             try forget(number)
         case .orphanEnded(let unit, let attempt, _):
-            let index = try self.index(of: unit)
-            submissions[index].fencedAttempts.remove(attempt)
+            // Its submission may be forgotten.
+            if holds(unit) { submissions[index(of: unit.submission)].fencedAttempts.remove(attempt) }
             resources.releaseOrphans { $0.attempt == attempt }
         case .linked(let unit, let attempt, let worker, _):
             let index = try self.index(of: unit)

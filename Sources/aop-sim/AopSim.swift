@@ -17,6 +17,7 @@ struct AopSim: ParsableCommand {
     var plant: PlantedDefect?
     @Flag(help: "Put each defect in, one after the other, and fail unless each is found within the number of seeds stated for it.")
     var planted = false
+    @Option(help: "With --planted: leave out defects for which more seeds than these are stated.") var seedsMax: UInt64?
     @Flag(help: "Print the last events of the run.") var trace = false
     @Flag(
         help: """
@@ -38,6 +39,7 @@ struct AopSim: ParsableCommand {
             throw ValidationError("`--with \(unknown)`: there are \(Self.featureNames)")
         }
         guard runs > 0 else { throw ValidationError("`--runs \(runs)`: at least 1") }
+        guard planted || seedsMax == nil else { throw ValidationError("`--seeds-max` is for `--planted`") }
         guard !planted || plant == nil else { throw ValidationError("`--planted` puts all defects in; leave out `--plant`") }
     }
 
@@ -47,7 +49,7 @@ struct AopSim: ParsableCommand {
 
     private func findAll() throws {
         var missed: [PlantedDefect] = []
-        for defect in PlantedDefect.allCases {
+        for defect in PlantedDefect.allCases where defect.seedsMax <= seedsMax ?? .max {
             let seed = (0..<defect.seedsMax).first { Simulation(SimulationPlan(seed: $0, defect: defect)).run().violation != nil }
             print("\(defect.rawValue): \(seed.map { "found with seed \($0)" } ?? "NOT FOUND"), within \(defect.seedsMax)")
             if seed == nil { missed.append(defect) }

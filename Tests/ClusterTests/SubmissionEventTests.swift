@@ -7,8 +7,6 @@ import Wire
 
 /// What programs are told of a submission, in the library's own words.
 @Suite(.timeLimit(.minutes(1))) struct SubmissionEventTests {
-    private typealias Stream = AsyncThrowingStream<FollowEvent, any Error>
-
     private func view(_ state: WireSubmissionState) -> WireSubmissionView {
         .with {
             $0.id = "abc"
@@ -55,13 +53,13 @@ import Wire
     }
 
     @Test func events_endWithTheEnd() async throws {
-        let (stream, continuation) = Stream.makeStream()
-        continuation.yield(.view(view(.running)))
-        continuation.yield(.interrupted(reason: "away"))
-        continuation.yield(.events([.with { $0.path = "a" }], view(.succeeded)))
-        continuation.finish()
+        let (followed, source) = FollowedEvents.make()
+        source.yield(.view(view(.running)))
+        source.yield(.interrupted(reason: "away"))
+        source.yield(.events([.with { $0.path = "a" }], view(.succeeded)))
+        source.finish()
         var told: [String] = []
-        for try await event in SubmissionEvents(stream) {
+        for try await event in SubmissionEvents(followed) {
             switch event {
             case .status(let status): told.append("\(status.state)")
             case .operations(let events, let status): told += events.map(\.path) + ["\(status.state)"]
@@ -71,10 +69,60 @@ import Wire
         #expect(told == ["running", "away", "a", "succeeded"])
     }
 
+    @Test func slowReader_isToldHowItStands_insteadOfMoreThanAreKept() async throws {
+        let (followed, source) = FollowedEvents.make()
+        let max = FollowedEvents.unreadMax
+        var reader = SubmissionEvents(followed).makeAsyncIterator()
+        source.yield(.view(view(.running)))
+        source.yield(.events(Array(repeating: .with { $0.path = "a" }, count: max - 1), view(.running)))
+        guard case .status? = try await reader.next() else {
+            Issue.record("no view")
+            return
+        }
+        source.yield(.events([.with { $0.path = "b" }], view(.running)))
+        guard case .operations(let kept, _)? = try await reader.next() else {
+            Issue.record("left out too early")
+            return
+        }
+        #expect(kept.count == max - 1)
+        // One more than there is room for, behind an interruption that is over by then.
+        source.yield(.interrupted(reason: "away"))
+        source.yield(.events(Array(repeating: .with { $0.path = "c" }, count: max - 1), view(.paused)))
+        source.yield(.events([.with { $0.path = "d" }], view(.succeeded)))
+        source.finish()
+        guard case .status(let status)? = try await reader.next() else {
+            Issue.record("no view of what was left out")
+            return
+        }
+        #expect(status.state == .paused)
+        guard case .operations(let last, let end)? = try await reader.next() else {
+            Issue.record("the last is not told")
+            return
+        }
+        #expect(last.map(\.path) == ["d"] && end.state == .succeeded)
+        let next = try await reader.next()
+        #expect(next == nil)
+    }
+
+    /// One message of the coordinator's may be larger than all that is kept.
+    @Test func readerThatIsNotSlow_isToldAll() async throws {
+        let (followed, source) = FollowedEvents.make()
+        source.yield(.events(Array(repeating: .with { $0.path = "a" }, count: 3 * FollowedEvents.unreadMax), view(.running)))
+        for reason in ["1", "2", "3"] { source.yield(.interrupted(reason: reason)) }
+        var reader = followed.makeAsyncIterator()
+        guard case .events(let events, _)? = try await reader.next() else {
+            Issue.record("left out")
+            return
+        }
+        #expect(events.count == 3 * FollowedEvents.unreadMax)
+        let next = try await reader.next()
+        #expect(next == .interrupted(reason: "3"))
+    }
+
     @Test func readerThatIsCancelled_isNotToldOfAnEnd() async throws {
-        let (stream, continuation) = Stream.makeStream()
-        continuation.yield(.view(view(.running)))
-        let reader = Task { for try await _ in SubmissionEvents(stream) {} }
+        let (followed, source) = FollowedEvents.make()
+        source.yield(.view(view(.running)))
+        let reader = Task { for try await _ in SubmissionEvents(followed) {} }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
     }

@@ -87,6 +87,32 @@ import Wire
         #expect(told.stand([view(.succeeded, attempt: 3, started: 50, finished: 60)]).isEmpty)
     }
 
+    /// As a member of a group that is tried again.
+    @Test func whatBeginsAnewAfterItsEnd_isToldAgain() {
+        var told = made()
+        let events = told.happened([
+            event(.failed, attempt: 1, started: 10, at: 20, worker: "h/0"), event(.queued, attempt: 1),
+            event(.running, attempt: 2, started: 30, worker: "h/1"), event(.succeeded, attempt: 2, started: 30, at: 40),
+            event(.cancelled, attempt: 0, at: 50),
+        ])
+        #expect(words(events) == ["10 running 1 h/0", "20 failed 1 h/0", "30 running 2 h/1", "40 succeeded 2 h/1"])
+        var now = view(.running, attempt: 4, started: 70)
+        now.earlierAttempts = [(1, .failed), (2, .succeeded), (3, .cancelled)].map { number, ending in
+            .with {
+                ($0.number, $0.worker, $0.startedAt, $0.finishedAt, $0.ending) = (
+                    number, "h/0", Int64(number) * 20, Int64(number) * 20 + 10, ending
+                )
+            }
+        }
+        #expect(words(told.stand([now])) == ["60 running 3 h/0", "70 cancelled 3 h/0", "70 running 4 h/0"])
+        var later = made()
+        #expect(
+            words(later.stand([now])) == [
+                "20 running 1 h/0", "30 retrying 1 h/0", "40 running 2 h/0", "50 succeeded 2 h/0", "60 running 3 h/0", "70 cancelled 3 h/0",
+                "70 running 4 h/0",
+            ])
+    }
+
     @Test func groups_areNoOperations_andTheEndIsToldOnce() {
         var told = made()
         var group = event(.succeeded, attempt: 0, started: 5)

@@ -32,20 +32,37 @@ import Wire
         var store = try BlobStore(path: path)
         let bytes = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
         let key = try store.store(bytes)
-        guard case .bytes(let part, 1000) = try store.read(key.digest, offset: 990, length: 100) else {
+        guard case .bytes(let part, 1000) = store.read(key.digest, offset: 990, length: 100) else {
             Issue.record("not read")
             return
         }
         #expect(part == bytes.suffix(10))
-        guard case .bytes(let none, 1000) = try store.read(key.digest, offset: 5000, length: 1) else {
+        guard case .bytes(let none, 1000) = store.read(key.digest, offset: 5000, length: 1) else {
             Issue.record("not read")
             return
         }
         #expect(none.isEmpty)
-        guard case .missing = try store.read(BlobDigest(hashing: Data([1])), offset: 0, length: 1) else {
+        guard case .missing = store.read(BlobDigest(hashing: Data([1])), offset: 0, length: 1) else {
             Issue.record("found what is not there")
             return
         }
+    }
+
+    @Test(arguments: [S_IFIFO, S_IFDIR]) func valueThatCannotBeRead_isNamed(kind: mode_t) throws {
+        var store = try BlobStore(path: path)
+        let key = try store.store(Data(repeating: 3, count: 1_000))
+        let file = key.digest.path(below: path)
+        #expect(unlink(file) == 0)
+        #expect((kind == S_IFDIR ? mkdir(file, 0o700) : mkfifo(file, 0o600)) == 0)
+        guard case .unreadable(let error) = store.read(key.digest, offset: 0, length: 1_000) else {
+            // A pipe has no size.
+            guard kind == S_IFIFO, case .bytes(let bytes, 0) = store.read(key.digest, offset: 0, length: 1_000) else {
+                Issue.record("read what cannot be read")
+                return
+            }
+            return #expect(bytes.isEmpty)
+        }
+        #expect(error.path == file && error.action == "read")
     }
 
     @Test func severalValues_areKeptTogether_eachOnce() throws {
@@ -63,7 +80,7 @@ import Wire
         try store.keep(values)
         #expect(try files().count == 256)
         #expect(values.allSatisfy { store.contains($0.key) } && values[0].key == there)
-        guard case .bytes(let bytes, 1_000) = try store.read(values[2].key.digest, offset: 0, length: 1_000) else {
+        guard case .bytes(let bytes, 1_000) = store.read(values[2].key.digest, offset: 0, length: 1_000) else {
             Issue.record("not read")
             return
         }
@@ -80,7 +97,7 @@ import Wire
             var damaged = bytes
             damaged[599_999] ^= 1
             try damaged.write(to: URL(fileURLWithPath: "\(path)/\(file)"))
-            #expect(try store.contains(key) && !store.holds(key))
+            #expect(store.contains(key) && !store.holds(key))
             if isOneOfMany {
                 let incoming = try store.makeIncoming()
                 try bytes.withUnsafeBytes { try incoming.append($0) }
@@ -134,6 +151,37 @@ import Wire
             _ = try events.wait { $0.count == 2 }
         }
         #expect(try files().isEmpty)
+    }
+
+    /// Whatever else there is room for goes on.
+    @Test func valuesForWhichThereIsNoRoom_wait_andOthersDoNot() async throws {
+        let store = try BlobStore(path: path)
+        let small = Data([1])
+        let told = try await onThread {
+            let events = Collector<BlobService.Event>()
+            let service = try BlobService(store) { events.add($0) }
+            service.post(.begin(PullID(rawValue: 1), BlobKey(digest: BlobDigest(hashing: Data([9])), size: 1 << 60), .value))
+            var told = try events.wait { $0.count == 1 }
+            service.post(.begin(PullID(rawValue: 2), BlobKey(digest: BlobDigest(hashing: small), size: 1), .value))
+            service.post(.append(PullID(rawValue: 2), Buffer(small)))
+            service.post(.finish(PullID(rawValue: 2)))
+            told += try events.wait { $0.count == 3 }
+            service.post(.retry)
+            told += try events.wait { $0.count == 1 }
+            service.post(.abandon(PullID(rawValue: 1)))
+            service.post(.retry)
+            defer { service.close() }
+            return told + (try events.wait { $0.count == 1 })
+        }
+        guard case .noRoom(let first, let error) = told[0], case .ready = told[1], case .appended = told[2], case .kept = told[3],
+            case .noRoom(let again, _) = told[4], case .room = told[5]
+        else {
+            Issue.record("\(told)")
+            return
+        }
+        #expect(first == [PullID(rawValue: 1)] && again == first)
+        #expect("\(error)".contains("a value of \(1 << 60) bytes"), "\(error)")
+        #expect(try files().count == 1)
     }
 
     @Test func wrongBytes_areRejectedByTheService() async throws {

@@ -90,6 +90,18 @@ import Testing
         #expect(slots("o1", &cluster)?.takers.map(\.obstacle) == [.queued])
     }
 
+    @Test func resourcesThatAreTaken_areNamed_alsoWhereAllSlotsAre() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2, host: FakeHost(supervisor: 1, resources: [ResourceAmount(name: "gpus", amount: 1)]))
+        func taking(_ id: String) -> Sketch {
+            .op(id).having { $0.requires = Requirements(resources: [ResourceAmount(name: "gpus", amount: 1)]) }
+        }
+        cluster.submit(Sketch.group("root", [taking("a"), .op("b"), taking("c")]).graph())
+        #expect(slots("c", &cluster)?.takers.map(\.obstacle) == [.resources("needs 1 gpu, and on h 0 of 1 gpu are free")])
+        let explained = try cluster.explained("c")
+        #expect(explained.blockers.first?.remedy(for: "c").contains("on another host that has them") == true)
+    }
+
     @Test func resourcesThatAreTaken_areNamedWithWhatIsFree() throws {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 4, host: FakeHost(supervisor: 1, resources: [ResourceAmount(name: "gpus", amount: 2)]))

@@ -316,6 +316,15 @@ import Testing
         #expect(cluster.heldPaths == ["g/x+1"])
     }
 
+    /// Each of them asks whether it would close a circle with those before it.
+    @Test(.timeLimit(.minutes(1))) func manyThatNameOneKey_areTakenInTurns() {
+        var cluster = cluster(slots: 1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.end("a", .production(.void, .of(list: (0..<400).map { Sketch.keyed("x\($0)", "k") })))
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded && cluster.view()?.counts.total == 401)
+    }
+
     @Test func whoHoldsAKeyAndWaitsForAGroup_isNotWaitedForInThatGroup() {
         var cluster = cluster()
         cluster.submit(

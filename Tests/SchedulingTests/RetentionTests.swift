@@ -56,6 +56,41 @@ import Testing
         #expect(!isKnown(id, &cluster))
     }
 
+    /// Nothing is ever heard of the attempt under which the lock was released.
+    @Test(arguments: [false, true]) func whatHasEnded_isForgotten_whoeverIsStillToReport(reportsLate: Bool) throws {
+        var cluster = FakeCluster(Self.configuration)
+        let need = Requirements(resources: [ResourceAmount(name: "gpus", amount: 1)])
+        cluster.attach(2, slots: 1, host: FakeHost(supervisor: 2, resources: [ResourceAmount(name: "gpus", amount: 1)]))
+        let taking = Sketch.keyed("a", "db").having { $0.requires = need }
+        let id = cluster.submit(Sketch.group("root", [taking]).graph(), key: "1") ?? "none"
+        cluster.begin("a")
+        let attempt = try #require(cluster.find("a", on: nil)?.1)
+        guard case .locks(let locks, _)? = cluster.ask(.locks(key: "db", from: 0)) else {
+            Issue.record("no locks")
+            return
+        }
+        let holders = locks.flatMap(\.holders).map(\.operation)
+        _ = cluster.ask(.releaseLock(key: "db", holders: holders, reason: "", now: true))
+        #expect(cluster.view()?.state == .failed)
+        cluster.advance(Self.retention + 20_000)
+        #expect(!isKnown(id, &cluster))
+        cluster.submit(Sketch.group("root", [Sketch.op("b").having { $0.requires = need }]).graph(), key: "2")
+        let isTaken = !cluster.holds("b")
+        #expect(isTaken, "what runs in there may still use it")
+        if reportsLate {
+            let peer = try #require(cluster.peers[2])
+            cluster.forget(attempt, of: 2)
+            cluster.step([
+                .ended(peer, attempt.unit, attempt.attempt, .success(text("late")), startedAt: cluster.now.wall, at: cluster.now.wall)
+            ])
+        } else {
+            cluster.die(2)
+            cluster.attach(3, slots: 1, host: FakeHost(supervisor: 2, resources: [ResourceAmount(name: "gpus", amount: 1)]))
+        }
+        let isGivenBack = cluster.holds("b")
+        #expect(isGivenBack)
+    }
+
     @Test func whatRuns_orIsFollowed_stays() {
         var cluster = cluster()
         let running = cluster.submit(graph("runs"), key: "1") ?? "none"

@@ -61,6 +61,24 @@ import Testing
         #expect(cluster.dispatched == ["a", "c"])
     }
 
+    /// Its turn comes when the first one, and its value's other names, may be forgotten.
+    @Test func joinerThatWaitsForItsTurn_namesTheValueThatItWillHave() {
+        var cluster = cluster()
+        cluster.submit(root(.op("a").unique("u")), key: "1")
+        let second = cluster.submit(root(.op("x"), .op("b").unique("u", joins: true), ordered: true), key: "2") ?? ""
+        let large = Payload(encoding: .text, storage: .blob(digest: Array(repeating: 7, count: 32), size: 200_000))
+        func places() -> [String] {
+            var places: [String] = []
+            cluster.scheduler.forEachStoredValue { _, _, place in places.append(place) }
+            return places
+        }
+        cluster.end("a", .success(large))
+        #expect(places().contains("\(second)/b"), "\(places())")
+        cluster.end("x")
+        #expect(outcome(&cluster, second, "b") == .succeeded)
+        #expect(places().contains("\(second)/b"))
+    }
+
     @Test func joiner_endsLikeTheFirst_failure_whoseRetriesItWaitsFor() {
         var cluster = cluster()
         cluster.submit(root(.op("a", retries: 1).unique("u")), key: "1")

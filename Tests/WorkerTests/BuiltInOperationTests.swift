@@ -98,6 +98,19 @@ import Wire
         #expect(await ended.isCancelled)
     }
 
+    @Test func answersThatAreTooLarge_failAsTheyCome() async throws {
+        let server = try LocalHTTPServer { _ in
+            "HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\nConnection: close\r\n\r\n" + String(repeating: "a", count: 3_000_000)
+        }
+        let whole = await queue.end(of: HTTPOperation(.init(url: "\(server.address)/", maxOutput: 3_000_000)))
+        #expect(whole.text?.utf8.count == 3_000_000)
+        let fault = await queue.end(of: HTTPOperation(.init(url: "\(server.address)/a?secret", maxOutput: 2_999_999))).fault
+        #expect(fault?.code == .limit)
+        #expect(fault?.message.contains("GET \(server.address)/a is larger than maxOutput") == true, "\(String(describing: fault))")
+        #expect(await queue.end(of: HTTPOperation(.init(url: "\(server.address)/", maxOutput: -1))).fault?.code == .parameters)
+        #expect(await queue.end(of: ReadFileOperation(.init(path: "/etc/hostname", maxOutput: .max))).fault?.code == .parameters)
+    }
+
     @Test func registry_refusesTwoOfOneName() {
         let error = #expect(throws: OperationRegistry.Refused.self) { try OperationRegistry([NoopOperation.self], withShell: false) }
         #expect(error?.description == "NoopOperation and NoopOperation are both called `noop`: give one of them another operationName")

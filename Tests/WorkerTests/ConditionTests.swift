@@ -25,7 +25,8 @@ private struct Answering: ClusterCondition {
 
 @Suite(.timeLimit(.minutes(1))) struct ConditionTests {
     private func question(
-        _ index: UInt32, _ parameters: String, type: String = "answering", negated: Bool = false, wait: Bool = false
+        _ index: UInt32, _ parameters: String, type: String = "answering", negated: Bool = false, wait: Bool = false,
+        isTemplated: Bool = false
     ) -> WireConditionQuestion {
         .with {
             $0.condition = index
@@ -33,6 +34,7 @@ private struct Answering: ClusterCondition {
             $0.parameters = Data(parameters.utf8)
             $0.negated = negated
             $0.wait = wait
+            $0.templated = isTemplated
         }
     }
 
@@ -72,6 +74,17 @@ private struct Answering: ClusterCondition {
         #expect(answers[5].retryAfterMilliseconds == 2_000)
         #expect(answers[7].reason.hasPrefix("`answering`: "))
         #expect(answers[8].reason.hasPrefix("the condition `nobody` is not registered on "))
+    }
+
+    /// Neither it nor its opposite holds.
+    @Test func conditionThatCannotBeEvaluated_fails_alsoNegated() async throws {
+        let answers = try await round([
+            question(0, "{}", negated: true), question(1, "{}", type: "nobody", negated: true),
+            question(2, #"{"run":"exit 3"}"#, type: "command", negated: true),
+            question(3, #"{"run":"kill -9 $$"}"#, type: "command", negated: true),
+            question(4, #"{"path":"/etc/${item.name}"}"#, type: "fileExists", negated: true, isTemplated: true),
+        ])
+        #expect(answers.map(\.finding) == [.failed, .failed, .satisfied, .failed, .failed], "\(answers.map(\.reason))")
     }
 
     @Test func conditionThatDoesNotAnswer_isGivenUpWhenItIsStopped() async throws {

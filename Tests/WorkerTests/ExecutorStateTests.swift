@@ -522,6 +522,23 @@ import Wire
         }
     }
 
+    @Test func executorThatIsReplaced_andThenSilent_isNotReplacedOnceMore() {
+        var state = SupervisorState(processes: 1)
+        _ = state.tick(now: 0)
+        _ = state.spawned(100, index: 0, incarnation: 7, now: 0)
+        state.alive(100, now: 0)
+        #expect(state.replacementAsked(by: 100, now: 10).last == .spawn(index: 0))
+        _ = state.spawned(101, index: 0, incarnation: 8, now: 10)
+        var killed: [SupervisorAction] = []
+        for now in stride(from: Int64(1_000), through: SupervisorState.silentMilliseconds, by: 1_000) {
+            state.alive(101, now: now)
+            killed = state.tick(now: now)
+        }
+        #expect(killed.last == .kill(100))
+        let ended = state.exited(100, code: 9, bySignal: true, now: 20_000) + state.swept(now: 20_000)
+        #expect(!ended.contains(.spawn(index: 0)) && state.nextStart == nil)
+    }
+
     @Test func silentExecutor_isKilled_butNotAfterAPauseOfItsOwn() {
         var state = SupervisorState(processes: 1)
         _ = state.tick(now: 0)

@@ -181,6 +181,32 @@ import Wire
         #expect(ContinuousClock.now - start >= .milliseconds(290))
     }
 
+    /// A shell that waits for a command ends at once when it is told to.
+    @Test func whatTheShellWaitedFor_hasTheGraceToo() async throws {
+        let child = "trap 'sleep 0.3; echo cleaned > $AOP_TEST_MARK; exit 0' TERM; echo up; while :; do sleep 0.05; done"
+        let mark = try TemporaryDirectory.make() + "/mark"
+        defer { try? FileManager.default.removeItem(atPath: URL(fileURLWithPath: mark).deletingLastPathComponent().path) }
+        let operation = runner.make(
+            .init(run: "sh -c \"\(child.replacingOccurrences(of: "$AOP_TEST_MARK", with: mark))\"; echo after"), grace: 30_000)
+        async let ended = runner.end(of: operation)
+        try await waitUntilUp()
+        operation.cancel()
+        #expect(await ended.isCancelled)
+        #expect(FileManager.default.fileExists(atPath: mark))
+    }
+
+    @Test func whatTheShellWaitedFor_isKilledAfterTheGrace_orAtOnce() async throws {
+        for isAtOnce in [false, true] {
+            let operation = runner.make(
+                .init(run: "sh -c \"trap '' TERM; echo up; while :; do sleep 0.05; done\"; echo after"), grace: isAtOnce ? 60_000 : 200)
+            async let ended = runner.end(of: operation)
+            try await waitUntilUp()
+            operation.cancel()
+            if isAtOnce { operation.kill() }
+            #expect(await ended.isCancelled)
+        }
+    }
+
     @Test func kill_endsItAtOnce() async throws {
         let operation = runner.make(.init(run: "trap '' TERM; echo up; while :; do sleep 0.05; done"), grace: 60_000)
         async let ended = runner.end(of: operation)

@@ -21,7 +21,7 @@ package final class ConnectionCore: Sendable {
         var welcome: WireWelcome?
         var lastTrouble: Trouble?
         var answers: [UInt64: CheckedContinuation<WireResponse.OneOf_Body, any Error>] = [:]
-        var followers: [UInt64: AsyncThrowingStream<FollowEvent, any Error>.Continuation] = [:]
+        var followers: [UInt64: FollowedEvents.Source] = [:]
         var fetches: [Data: AsyncStream<ChunkEvent>.Continuation] = [:]
         var fetchWaiters: [Data: [Promise<Void>]] = [:]
         var served: [Data: ServedBlob] = [:]
@@ -200,16 +200,16 @@ package final class ConnectionCore: Sendable {
 
     // MARK: following
 
-    func follow(_ submission: String, _ depth: FollowDepth = .operations) -> AsyncThrowingStream<FollowEvent, any Error> {
-        let (stream, continuation) = AsyncThrowingStream<FollowEvent, any Error>.makeStream()
+    func follow(_ submission: String, _ depth: FollowDepth = .operations) -> FollowedEvents {
+        let (events, source) = FollowedEvents.make()
         let (id, actions) = state.withLock { state in
             let (id, actions) = state.ledger.follow(submission, depth)
-            state.followers[id] = continuation
+            state.followers[id] = source
             return (id, state.sending(actions))
         }
-        continuation.onTermination = { [weak self] _ in self?.abandonFollow(id) }
+        source.onTermination { [weak self] in self?.abandonFollow(id) }
         perform(actions)
-        return stream
+        return events
     }
 
     private func abandonFollow(_ id: UInt64) {

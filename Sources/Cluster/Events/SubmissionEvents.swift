@@ -30,32 +30,30 @@ public enum SubmissionEvent: Sendable {
 public struct SubmissionEvents: AsyncSequence, Sendable {
     public typealias Element = SubmissionEvent
 
-    private let stream: AsyncThrowingStream<FollowEvent, any Error>
+    private let events: FollowedEvents
     private let graph: @Sendable () -> OperationGraph
 
     /// - Parameter graph: of whoever has submitted it, as it has become.
-    init(_ stream: AsyncThrowingStream<FollowEvent, any Error>, in graph: @escaping @Sendable () -> OperationGraph = { OperationGraph() }) {
-        self.stream = stream
+    init(_ events: FollowedEvents, in graph: @escaping @Sendable () -> OperationGraph = { OperationGraph() }) {
+        self.events = events
         self.graph = graph
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(stream: stream.makeAsyncIterator(), graph: graph) }
+    public func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator(), graph: graph) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var stream: AsyncThrowingStream<FollowEvent, any Error>.Iterator
+        fileprivate var events: FollowedEvents.Iterator
         fileprivate let graph: @Sendable () -> OperationGraph
         /// The end has been told.
         private var hasEnded = false
 
-        fileprivate init(
-            stream: AsyncThrowingStream<FollowEvent, any Error>.Iterator, graph: @escaping @Sendable () -> OperationGraph
-        ) {
-            self.stream = stream
+        fileprivate init(events: FollowedEvents.Iterator, graph: @escaping @Sendable () -> OperationGraph) {
+            self.events = events
             self.graph = graph
         }
 
         public mutating func next() async throws -> SubmissionEvent? {
-            switch try await stream.next() {
+            switch try await events.next() {
             case .view(let view)?:
                 hasEnded = view.state.isFinal
                 return .status(SubmissionStatus(view))

@@ -155,7 +155,7 @@ extension ClusterConnection {
     /// What happens to a submission, beginning with the view as it stands and ending with its final state.
     ///
     /// It goes on by itself after a restart of the coordinator.
-    package func follow(_ id: String) -> AsyncThrowingStream<FollowEvent, any Error> {
+    package func follow(_ id: String) -> FollowedEvents {
         core.follow(id)
     }
 
@@ -173,7 +173,7 @@ extension ClusterConnection {
     }
 
     /// As `follow(_:)`, also of groups, and with when what ends has begun.
-    package func followDetails(of id: String) -> AsyncThrowingStream<FollowEvent, any Error> { core.follow(id, .everything) }
+    package func followDetails(of id: String) -> FollowedEvents { core.follow(id, .everything) }
 
     /// The submission's operations in pages, parents before children. `path` limits them to a node and all below it.
     ///

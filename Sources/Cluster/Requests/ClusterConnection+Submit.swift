@@ -46,7 +46,7 @@ extension ClusterConnection {
         _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false, trace: [String: String] = [:]
     ) async throws -> SubmissionResult {
         let key = key ?? UUID().uuidString
-        var followed: AsyncThrowingStream<FollowEvent, any Error>?
+        var followed: FollowedEvents?
         var first: EndPage?
         defer { first?.abandon() }
         // Its id is not known yet, but its key is.

@@ -50,14 +50,14 @@ extension ClusterConnection {
     }
 
     /// As ``outcome(of:)``, where it is followed already.
-    func outcome(of id: String, in events: AsyncThrowingStream<FollowEvent, any Error>) async throws -> WireSubmissionView {
+    func outcome(of id: String, in events: FollowedEvents) async throws -> WireSubmissionView {
         try await ClusterSpan.wait(for: id, state: { ("\($0.state)", $0.state == .succeeded) }) {
             try await Self.outcome(in: events)
         }
     }
 
     /// The final view among what a follower is told.
-    private static func outcome(in events: AsyncThrowingStream<FollowEvent, any Error>) async throws -> WireSubmissionView {
+    private static func outcome(in events: FollowedEvents) async throws -> WireSubmissionView {
         for try await event in events {
             switch event {
             case .view(let view), .events(_, let view): if view.state.isFinal { return view }

@@ -23,12 +23,26 @@ extension BlobKey {
     }
 }
 
-/// The blob store's files cannot be read or written. Never retried: a value that may not be on the disk is not
-/// acknowledged.
+/// The blob store's files cannot be read or written. A value that may not be on the disk is not acknowledged.
 public struct BlobStoreError: Error, Equatable, CustomStringConvertible {
     public let path: String
     public let action: String
     public let reason: String
+    /// There is no room, and nothing is damaged: once there is, it can be tried again.
+    let isForLackOfRoom: Bool
+
+    init(path: String, action: String, reason: String) {
+        (self.path, self.action, self.reason) = (path, action, reason)
+        isForLackOfRoom = false
+    }
+
+    /// - Parameters:
+    ///   - code: as in `errno`.
+    ///   - mayBeTriedAgain: nothing has been changed that would have to be undone first.
+    init(path: String, action: String, code: Int32, mayBeTriedAgain: Bool = false) {
+        (self.path, self.action, reason) = (path, action, DataDirectory.reason(code))
+        isForLackOfRoom = mayBeTriedAgain && (code == ENOSPC || code == EDQUOT)
+    }
 
     public var description: String {
         "\(path): cannot \(action): \(reason); check free space, permissions and the health of the disk"

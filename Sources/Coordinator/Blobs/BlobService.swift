@@ -38,6 +38,16 @@ final class BlobService: Sendable {
         case sweep(keeping: Set<BlobDigest>, unusedSince: Date)
         /// What a receiver gets, too large for a message.
         case store(StoreID, Received)
+        /// There may be room by now for what waits for that.
+        case retry
+
+        /// The value that it is about, if it comes from somebody.
+        fileprivate var pull: PullID? {
+            switch self {
+            case .begin(let pull, _, _), .append(let pull, _), .finish(let pull), .abandon(let pull): pull
+            case .read, .sweep, .store, .retry: nil
+            }
+        }
     }
 
     enum Event: Sendable {
@@ -55,6 +65,10 @@ final class BlobService: Sendable {
         case rejected(PullID, reason: String)
         case part(PeerID, BlobDigest, offset: UInt64, BlobStore.Part)
         case stored(StoreID, BlobKey)
+        /// There is no room for what has come, or is to come. Nothing is lost of it; it waits for a `retry`. Comes with each one, too.
+        case noRoom([PullID], BlobStoreError)
+        /// Nothing waits for room any more.
+        case room
         /// So many values were removed, of so many bytes.
         case swept(count: Int, bytes: UInt64)
         /// No file can be opened until connections are closed: everybody's large values wait. Comes again and again.
@@ -109,6 +123,11 @@ private struct BlobWorker {
     private var incoming: [PullID: Incoming] = [:]
     /// Those that are complete, and not on the disk yet.
     private var complete: [(pull: PullID, file: IncomingBlob, key: BlobKey)] = []
+    /// What waits for room on the disk, in order.
+    private var waiting: [BlobService.Job] = []
+    /// Why; nil: nothing waits.
+    private var shortage: BlobStoreError?
+    private var isShortageToTell = false
 
     init(store: BlobStore, report: @escaping @Sendable (BlobService.Event) -> Void) {
         self.store = store
@@ -117,27 +136,67 @@ private struct BlobWorker {
 
     mutating func perform(_ jobs: [BlobService.Job]) throws(BlobStoreError) {
         for job in jobs {
-            try perform(job)
+            try begin(job)
             if complete.count >= CoordinatorLimits.valuesPerSync { try keepComplete() }
         }
         try keepComplete()
+        guard isShortageToTell else { return }
+        isShortageToTell = false
+        report(shortage.map { .noRoom(waiting.compactMap(\.pull) + complete.map(\.pull), $0) } ?? .room)
+    }
+
+    /// What is for a value that waits for room waits behind it.
+    private mutating func begin(_ job: BlobService.Job) throws(BlobStoreError) {
+        switch job {
+        case .retry: try retry()
+        case .abandon(let pull):
+            waiting.removeAll { $0.pull == pull }
+            complete.removeAll { $0.pull == pull }
+            incoming.removeValue(forKey: pull)?.file.discard()
+        default:
+            if let pull = job.pull, waiting.contains(where: { $0.pull == pull }) { return waiting.append(job) }
+            do throws(BlobStoreError) { try perform(job) } catch {
+                try hold(error)
+                waiting.append(job)
+            }
+        }
+    }
+
+    private mutating func retry() throws(BlobStoreError) {
+        guard shortage != nil else { return }
+        (shortage, isShortageToTell) = (nil, true)
+        let jobs = waiting
+        waiting = []
+        for job in jobs { try begin(job) }
+    }
+
+    /// - Throws: the error, unless room is all that is missing.
+    private mutating func hold(_ error: BlobStoreError) throws(BlobStoreError) {
+        guard error.isForLackOfRoom else { throw error }
+        if shortage == nil { (shortage, isShortageToTell) = (error, true) }
     }
 
     private mutating func keepComplete() throws(BlobStoreError) {
         guard !complete.isEmpty else { return }
-        try store.keep(complete.map { ($0.file, $0.key) })
+        do throws(BlobStoreError) { try store.keep(complete.map { ($0.file, $0.key) }) } catch { return try hold(error) }
         for value in complete { report(.kept(value.pull)) }
         complete.removeAll(keepingCapacity: true)
+    }
+
+    /// Bytes that are still to come of what has begun.
+    private var promisedBytes: UInt64 {
+        incoming.values.reduce(0) { $0 + ($1.key.size > $1.file.size ? $1.key.size - $1.file.size : 0) }
     }
 
     private mutating func perform(_ job: BlobService.Job) throws(BlobStoreError) {
         switch job {
         case .begin(let pull, let key, let kind):
-            if case .value = kind, try store.holds(key) {
+            if case .value = kind, store.holds(key) {
                 try store.touch(key)
                 return report(.present(pull))
             }
-            incoming[pull] = Incoming(key: key, kind: kind, file: try store.makeIncoming())
+            let file = try store.makeIncoming(size: key.size, promised: promisedBytes)
+            incoming[pull] = Incoming(key: key, kind: kind, file: file)
             report(.ready(pull))
         case .append(let pull, let bytes):
             guard let blob = incoming[pull] else { return }
@@ -146,15 +205,14 @@ private struct BlobWorker {
         case .finish(let pull):
             guard let blob = incoming.removeValue(forKey: pull) else { return }
             try finish(pull, blob)
-        case .abandon(let pull):
-            incoming.removeValue(forKey: pull)?.file.discard()
         case .read(let peer, let digest, let offset, let length):
-            report(.part(peer, digest, offset: offset, try store.read(digest, offset: offset, length: length)))
+            report(.part(peer, digest, offset: offset, store.read(digest, offset: offset, length: length)))
         case .sweep(let digests, let date):
             let (count, bytes) = try store.sweep(keeping: digests, unusedSince: date)
             report(.swept(count: count, bytes: bytes))
         case .store(let id, let received):
-            report(.stored(id, try store.store(Self.serialized(received))))
+            report(.stored(id, try store.store(Self.serialized(received), promised: promisedBytes)))
+        case .abandon, .retry: preconditionFailure("\(job) is not something that may wait for room")
         }
     }
 

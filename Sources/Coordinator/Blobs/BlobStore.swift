@@ -10,6 +10,8 @@ struct BlobStore {
     private var nextIncoming: UInt64 = 0
     /// Asked, again and again, while no file can be opened as there is no descriptor left.
     var mayWaitForDescriptor: @Sendable () -> Bool = { false }
+    /// Values leave so much free, for the journal.
+    var reserveBytes: UInt64 = 0
     private var incomingPath: String { root + "/incoming" }
 
     /// Opens the store, removes what earlier processes left half-written, and makes the names durable that they left
@@ -37,12 +39,11 @@ struct BlobStore {
     /// Whether the value is there, with the content that its name says: what is offered anew takes the place of a damaged one.
     ///
     /// - Complexity: O(size): it is read.
-    /// - Throws: `BlobStoreError` when a file that is there cannot be read.
-    func holds(_ key: BlobKey) throws(BlobStoreError) -> Bool {
+    func holds(_ key: BlobKey) -> Bool {
         guard contains(key) else { return false }
         var (hasher, offset) = (BlobHasher(), UInt64(0))
         while offset < key.size {
-            guard case .bytes(let bytes, _) = try read(key.digest, offset: offset, length: Limits.blobChunkBytes), !bytes.isEmpty else {
+            guard case .bytes(let bytes, _) = read(key.digest, offset: offset, length: Limits.blobChunkBytes), !bytes.isEmpty else {
                 return false
             }
             hasher.update(bytes)
@@ -56,12 +57,25 @@ struct BlobStore {
 
     /// A new temporary file.
     ///
+    /// - Parameters:
+    ///   - size: of what is to come.
+    ///   - promised: bytes that others, which are not complete, will take.
     /// - Throws: `BlobStoreError`.
-    mutating func makeIncoming() throws(BlobStoreError) -> IncomingBlob {
+    mutating func makeIncoming(size: UInt64 = 0, promised: UInt64 = 0) throws(BlobStoreError) -> IncomingBlob {
+        if size > 0, let free = DiskReserve.freeBytes(in: root) {
+            let (needed, overflows) = size.addingReportingOverflow(promised + reserveBytes)
+            guard !overflows, needed <= free else {
+                throw BlobStoreError(
+                    path: incomingPath,
+                    action:
+                        "make room for a value of \(size) bytes beside \(promised) that are coming and \(reserveBytes) that are kept free "
+                        + "(half of --disk-reserve) where \(free) are free", code: ENOSPC, mayBeTriedAgain: true)
+            }
+        }
         nextIncoming += 1
         let path = incomingPath + "/\(nextIncoming)"
         let descriptor = openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(path, "make the file") }
+        guard descriptor >= 0 else { throw failure(path, "make the file", mayBeTriedAgain: true) }
         return IncomingBlob(path: path, descriptor: descriptor)
     }
 
@@ -85,7 +99,7 @@ struct BlobStore {
         var new: [(file: IncomingBlob, key: BlobKey)] = []
         var (folders, isGrown) = (Set<String>(), false)
         for value in values {
-            if try holds(value.key) {
+            if holds(value.key) {
                 try touch(value.key)
                 value.file.discard()
             } else if new.contains(where: { $0.key == value.key }) {
@@ -93,7 +107,12 @@ struct BlobStore {
             } else {
                 new.append(value)
                 let folder = folder(of: value.key.digest)
-                if folders.insert(folder).inserted, try makeDirectory(folder) { isGrown = true }
+                guard folders.insert(folder).inserted else { continue }
+                do throws(BlobStoreError) { if try makeDirectory(folder) { isGrown = true } } catch {
+                    // When it is tried again those that were made are there.
+                    if isGrown { try sync(root) }
+                    throw error
+                }
             }
         }
         for value in new { try value.file.sync() }
@@ -110,14 +129,15 @@ struct BlobStore {
 
     /// Stores bytes that are at hand, durably.
     ///
+    /// - Parameter promised: as of `makeIncoming`.
     /// - Throws: `BlobStoreError`.
-    mutating func store(_ bytes: Data) throws(BlobStoreError) -> BlobKey {
+    mutating func store(_ bytes: Data, promised: UInt64 = 0) throws(BlobStoreError) -> BlobKey {
         let key = BlobKey(digest: BlobDigest(hashing: bytes), size: UInt64(bytes.count))
-        if try holds(key) {
+        if holds(key) {
             try touch(key)
             return key
         }
-        let blob = try makeIncoming()
+        let blob = try makeIncoming(size: key.size, promised: promised)
         do { try bytes.withUnsafeBytes { try blob.append($0) } } catch let error as BlobStoreError { throw error } catch {
             preconditionFailure("IncomingBlob.append throws nothing but BlobStoreError, got \(error)")
         }
@@ -162,19 +182,20 @@ struct BlobStore {
         /// The bytes asked for (fewer at the value's end), and the size of the whole.
         case bytes(Data, of: UInt64)
         case missing
+        /// The file is there. One that cannot be read says nothing of the others: who asked for it does without, and all else goes on.
+        case unreadable(BlobStoreError)
     }
 
     /// Reads a part of a value.
-    ///
-    /// - Throws: `BlobStoreError` when a file that is there cannot be read.
-    func read(_ digest: BlobDigest, offset: UInt64, length: Int) throws(BlobStoreError) -> Part {
+    func read(_ digest: BlobDigest, offset: UInt64, length: Int) -> Part {
         let path = path(of: digest)
-        let descriptor = openFile(path, O_RDONLY | O_CLOEXEC)
+        // What is no file is not waited for.
+        let descriptor = openFile(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         if descriptor < 0 && errno == ENOENT { return .missing }
-        guard descriptor >= 0 else { throw failure(path, "open") }
+        guard descriptor >= 0 else { return .unreadable(failure(path, "open")) }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure(path, "look at") }
+        guard fstat(descriptor, &status) == 0 else { return .unreadable(failure(path, "look at")) }
         let size = UInt64(status.st_size)
         guard offset < size else { return .bytes(Data(), of: size) }
         var data = Data(count: min(length, Int(size - offset)))
@@ -184,7 +205,10 @@ struct BlobStore {
                 pread(descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled, Int(offset) + filled)
             }
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw failure(path, "read") }
+            guard count > 0 else {
+                return .unreadable(
+                    count == 0 ? BlobStoreError(path: path, action: "read", reason: "it has become shorter") : failure(path, "read"))
+            }
             filled += count
         }
         return .bytes(data, of: size)
@@ -214,7 +238,7 @@ struct BlobStore {
     @discardableResult
     private func makeDirectory(_ path: String) throws(BlobStoreError) -> Bool {
         if mkdir(path, 0o700) == 0 { return true }
-        guard errno == EEXIST else { throw failure(path, "make the directory") }
+        guard errno == EEXIST else { throw failure(path, "make the directory", mayBeTriedAgain: true) }
         return false
     }
 
@@ -224,7 +248,7 @@ struct BlobStore {
         }
     }
 
-    private func failure(_ path: String, _ action: String) -> BlobStoreError {
-        BlobStoreError(path: path, action: action, reason: DataDirectory.reason(errno))
+    private func failure(_ path: String, _ action: String, mayBeTriedAgain: Bool = false) -> BlobStoreError {
+        BlobStoreError(path: path, action: action, code: errno, mayBeTriedAgain: mayBeTriedAgain)
     }
 }

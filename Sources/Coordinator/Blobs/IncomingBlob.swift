@@ -19,16 +19,16 @@ final class IncomingBlob {
 
     deinit { discard() }
 
-    /// Adds bytes at the end.
+    /// Adds bytes at the end: all of them, or none.
     ///
     /// - Throws: `BlobStoreError`.
     func append(_ bytes: UnsafeRawBufferPointer) throws(BlobStoreError) {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-            let count = write(descriptor, rest.baseAddress, rest.count)
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, Int(size) + written)
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw Self.failure(path, "write") }
+            guard count > 0 else { throw Self.failure(path, "write", mayBeTriedAgain: true) }
             written += count
         }
         hasher.update(bytes)
@@ -51,7 +51,7 @@ final class IncomingBlob {
     /// Nothing more comes: the disk may begin with it. ``sync()`` says whether it could.
     func beginWriting() { clinux_begin_writing(descriptor) }
 
-    /// Puts what the file has on the disk.
+    /// Puts what the file has on the disk. Not to be tried again: the system may have dropped what it could not write.
     ///
     /// - Throws: `BlobStoreError`.
     func sync() throws(BlobStoreError) {
@@ -75,7 +75,7 @@ final class IncomingBlob {
         unlink(path)
     }
 
-    private static func failure(_ path: String, _ action: String) -> BlobStoreError {
-        BlobStoreError(path: path, action: action, reason: DataDirectory.reason(errno))
+    private static func failure(_ path: String, _ action: String, mayBeTriedAgain: Bool = false) -> BlobStoreError {
+        BlobStoreError(path: path, action: action, code: errno, mayBeTriedAgain: mayBeTriedAgain)
     }
 }

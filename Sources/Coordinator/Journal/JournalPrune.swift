@@ -167,11 +167,11 @@ public struct JournalPrune: Sendable {
         for digest in digests {
             let path = digest.path(below: root)
             guard unlink(path + LostValues.suffix) == 0 || errno == ENOENT else {
-                throw BlobStoreError(path: path + LostValues.suffix, action: "remove", reason: DataDirectory.reason(errno))
+                throw BlobStoreError(path: path + LostValues.suffix, action: "remove", code: errno)
             }
             var status = stat()
             guard stat(path, &status) == 0 else { continue }
-            guard unlink(path) == 0 else { throw BlobStoreError(path: path, action: "remove", reason: DataDirectory.reason(errno)) }
+            guard unlink(path) == 0 else { throw BlobStoreError(path: path, action: "remove", code: errno) }
             (count, bytes) = (count + 1, bytes + UInt64(status.st_size))
         }
         return (count, bytes)

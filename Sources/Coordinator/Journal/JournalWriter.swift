@@ -11,7 +11,7 @@ final class JournalWriter: Sendable {
         /// Everything up to here is on the disk.
         case durable(JournalSequence)
         /// A snapshot was made, and these are the large values that it names.
-        case snapshotNames(Set<BlobDigest>)
+        case snapshotNames(Set<BlobDigest>, askedAt: Instant)
         /// The end: what the disk holds is unknown, or not what was written. Nothing may be acknowledged any more, and
         /// nothing more is written.
         case failed(JournalError)
@@ -55,9 +55,9 @@ final class JournalWriter: Sendable {
                     guard waiting.post(.errand(errand)) else { throw JournalErrand.Abandoned() }
                     try errand.wait()
                 },
-                done: { snapshot, digests in
+                done: { snapshot, digests, askedAt in
                     waiting.post(.snapshotMade(snapshot))
-                    report(.snapshotNames(digests))
+                    report(.snapshotNames(digests, askedAt: askedAt))
                 },
                 failed: { error in
                     logger.critical("\(error)")

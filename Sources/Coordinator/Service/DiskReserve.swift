@@ -25,7 +25,7 @@ struct DiskReserve {
     mutating func look(at boot: Int64) -> Finding {
         guard bytes > 0, boot >= lookAgainAt else { return .unchanged }
         lookAgainAt = boot + Self.intervalMilliseconds
-        guard let free = freeBytes, free < bytes else {
+        guard let free = Self.freeBytes(in: directory), free < UInt64(bytes) else {
             defer { isShort = false }
             return isShort ? .changed(nil) : .unchanged
         }
@@ -37,8 +37,9 @@ struct DiskReserve {
     }
 
     /// For processes without privileges. nil: the file system does not say; the journal will.
-    private var freeBytes: Int64? {
-        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: directory)
-        return (attributes?[.systemFreeSize] as? NSNumber)?.int64Value
+    static func freeBytes(in directory: String) -> UInt64? {
+        var status = statvfs()
+        guard statvfs(directory, &status) == 0 else { return nil }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 }

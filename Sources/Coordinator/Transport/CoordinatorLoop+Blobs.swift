@@ -53,6 +53,10 @@ extension CoordinatorLoop {
         case .failed(let error): throw error
         case .outOfDescriptors: break  // `lookForDescriptors` says so
         case .stored(let id, let key): stored(id, key)
+        case .noRoom(let ids, let error): noteLackOfRoom(ids, error)
+        case .room:
+            isRoomMissing = false
+            logger.notice("there is room again for the large values that waited for it")
         case .swept(let count, let bytes):
             if count > 0 { logger.info("\(count) large values that nothing names any more are removed: \(bytes) bytes") }
         case .part(let peer, let digest, let offset, let part): give(part, of: digest, at: offset, to: peer)
@@ -73,6 +77,23 @@ extension CoordinatorLoop {
             guard let peer = puller(id) else { return }
             fail(id, peer, reason)
         }
+    }
+
+    /// They wait until there is room, but those that nobody wants any more.
+    private func noteLackOfRoom(_ ids: [PullID], _ error: BlobStoreError) {
+        if !isRoomMissing { logger.error("\(error); \(ids.count) large values wait for that, and what ends with them") }
+        isRoomMissing = true
+        for id in ids {
+            guard let peer = puller(id), let pull = peer.pulls.update(id, { $0 }), let name = pull.attempt,
+                !scheduler.isWanted(name.unit, name.attempt)
+            else { continue }
+            blobs.post(.abandon(id))
+            finish(id) { $0.failure("there is no room for it") }
+        }
+    }
+
+    func lookForRoom() {
+        if isRoomMissing { blobs.post(.retry) }
     }
 
     private func puller(_ id: PullID) -> Peer? { pullers[id].flatMap { peers[$0] } }
@@ -132,6 +153,10 @@ extension CoordinatorLoop {
         chunk.offset = offset
         switch part {
         case .missing:
+            chunk.missing = true
+            send(.with { $0.blobChunk = chunk }, to: peer)
+        case .unreadable(let error):
+            logger.error("\(error); who asked for it is told that it is lost")
             chunk.missing = true
             send(.with { $0.blobChunk = chunk }, to: peer)
         case .bytes(let bytes, let size):

@@ -47,6 +47,8 @@ final class CoordinatorLoop {
     var storing: [StoreID: StoredInput] = [:]
     /// Whom each large value is asked of.
     var pullers: [PullID: PeerID] = [:]
+    /// Large values wait for room on the disk.
+    var isRoomMissing = false
     /// Boot time of when it was last looked whether a file could be opened.
     private var lookedAroundAt: Int64 = 0
     var nextNumber: UInt64 = 0
@@ -138,7 +140,9 @@ final class CoordinatorLoop {
         ) {
             mailbox.post(.journal($0))
         }
-        let blobs = try BlobService(recovery.blobs) { mailbox.post(.blobs($0)) }
+        var store = recovery.blobs
+        store.reserveBytes = UInt64(max(configuration.diskReserveBytes, 0)) / 2
+        let blobs = try BlobService(store) { mailbox.post(.blobs($0)) }
         let output = try OutputService(recovery.output, logger: logger) { mailbox.post(.output($0)) }
         let elements = try ElementService(recovery.elements, logger: logger) { mailbox.post(.elements($0)) }
         let history = try recovery.history.map { database in
@@ -170,7 +174,7 @@ final class CoordinatorLoop {
         wakeAt = recovery.outputs.wakeAt
         durable = recovery.end.sequence
         labels.submissionIDs = recovery.submissionIDs
-        now = Self.readClocks()
+        now = .current()
         silenceCheckAt = now.boot + 1000
         startedAt = now.boot
         mailToken = poller.add(mailbox)
@@ -257,7 +261,7 @@ final class CoordinatorLoop {
         let (earlier, planned, isListening) = (now.boot, deadline, routerToken != nil)
         let began = BootClock.milliseconds()
         var ready = try poller.wait(until: planned)
-        now = Self.readClocks()
+        now = .current()
         ownPause.waited(since: earlier, from: began, until: planned, now: now.boot, isListening: isListening)
         pauseBefore = 0
         guard let routerToken else { return ready }
@@ -265,7 +269,7 @@ final class CoordinatorLoop {
         if isAfterPause, !ready.isReadable(routerToken) {
             // Where the whole process was stopped, the socket's own threads have yet to take in what came meanwhile.
             ready = try poller.wait(timeoutMilliseconds: CoordinatorLimits.settleMilliseconds)
-            now = Self.readClocks()
+            now = .current()
         }
         return ready
     }
@@ -290,37 +294,45 @@ final class CoordinatorLoop {
 
     private func isDue(_ time: Int64?) -> Bool { time.map { $0 <= now.boot } ?? false }
 
-    private static func readClocks() -> Instant {
-        Instant(boot: BootClock.milliseconds(), wall: WallClock.milliseconds())
+    private func readMail() throws {
+        for event in mailbox.drain() { try receive(event) }
     }
 
-    private func readMail() throws {
+    /// When everybody is told to go: what still matters of it.
+    private func readLastMail() throws {
         for event in mailbox.drain() {
             switch event {
-            case .journal(.durable(let sequence)):
-                becameDurable(upTo: sequence)
-            case .journal(.snapshotNames(let digests)):
-                meter.snapshotAt = now.wall
-                dropValues(keeping: digests)
-            case .journal(.failed(let error)): throw error
-            case .blobs(let event): try receive(event)
-            case .output(let event): receive(event)
-            case .elements(let event): receive(event)
-            case .history(let event): receive(event)
-            case .enrolment(let event): receive(event)
-            case .probe(let probe):
-                probe.set(
-                    Health(
-                        epoch: scheduler.epoch, peers: peers.count,
-                        factsInFlight: factsInFlight))
-            case .metrics(let answer): answer.set(metrics())
-            case .local(let link, let message):
-                if case .running = phase { try receive(message, over: link) } else { link.tell(.ended) }
-            case .waitForChange(let since, let waiter): changeWaits.add(waiter, since: since, version: version)
-            case .edges(let id, let from, let limit, let answer):
-                answer.set(scheduler.edges(of: id, from: from, limit: limit).map { EdgePage(edges: $0.edges, next: $0.next) })
-            case .shutdown(let reason): end(reason)
+            case .journal(.failed), .probe, .metrics, .edges, .waitForChange, .local: try receive(event)
+            case .journal, .blobs, .output, .elements, .history, .enrolment, .shutdown: break
             }
+        }
+    }
+
+    private func receive(_ event: LoopEvent) throws {
+        switch event {
+        case .journal(.durable(let sequence)):
+            becameDurable(upTo: sequence)
+        case .journal(.snapshotNames(let digests, let askedAt)):
+            meter.snapshotAt = now.wall
+            dropValues(keeping: digests, namedAt: askedAt)
+        case .journal(.failed(let error)): throw error
+        case .blobs(let event): try receive(event)
+        case .output(let event): receive(event)
+        case .elements(let event): receive(event)
+        case .history(let event): receive(event)
+        case .enrolment(let event): receive(event)
+        case .probe(let probe):
+            probe.set(
+                Health(
+                    epoch: scheduler.epoch, peers: peers.count,
+                    factsInFlight: factsInFlight))
+        case .metrics(let answer): answer.set(metrics())
+        case .local(let link, let message):
+            if case .running = phase { try receive(message, over: link) } else { link.tell(.ended) }
+        case .waitForChange(let since, let waiter): changeWaits.add(waiter, since: since, version: version)
+        case .edges(let id, let from, let limit, let answer):
+            answer.set(scheduler.edges(of: id, from: from, limit: limit).map { EdgePage(edges: $0.edges, next: $0.next) })
+        case .shutdown(let reason): end(reason)
         }
     }
 
@@ -356,6 +368,7 @@ final class CoordinatorLoop {
         lookedAroundAt = now.boot
         try directory.checkIsThere()
         lookForDescriptors()
+        lookForRoom()
     }
 
     /// libzmq would tell of each accept that fails, which it tries again and again.
@@ -485,10 +498,19 @@ final class CoordinatorLoop {
 
     /// Large values that nothing in a snapshot names, and that nobody has stored or asked about for a day, are removed. A worker
     /// that holds a result from before our start has brought it by then.
-    private func dropValues(keeping digests: Set<BlobDigest>) {
+    ///
+    /// - Parameter askedAt: when the snapshot was asked for. What came after that is younger, however long it took, or the machine slept;
+    ///   unless the clock was set, and then the next snapshot says what is to go.
+    private func dropValues(keeping digests: Set<BlobDigest>, namedAt askedAt: Instant) {
         guard now.boot - startedAt >= CoordinatorLimits.sweepAfterStartMilliseconds else { return }
-        let unused = Date(timeIntervalSinceNow: -TimeInterval(CoordinatorLimits.unusedValueSeconds))
-        blobs.post(.sweep(keeping: digests, unusedSince: unused))
+        let current = Instant.current()
+        let jump = (current.wall - current.boot) - (askedAt.wall - askedAt.boot)
+        guard abs(jump) < CoordinatorLimits.clockJumpMilliseconds else {
+            return logger.notice(
+                "the clock was set by \(jump) ms while a snapshot was made; large values are looked through with the next one")
+        }
+        let unused = TimeInterval(askedAt.wall) / 1_000 - TimeInterval(CoordinatorLimits.unusedValueSeconds)
+        blobs.post(.sweep(keeping: digests, unusedSince: Date(timeIntervalSince1970: unused)))
     }
 
     /// Nothing is read while the disk is far behind: peers are slowed down instead of memory filled.
@@ -550,7 +572,7 @@ final class CoordinatorLoop {
         try flush()
         while !unflushed.isEmpty && BootClock.milliseconds() < deadline {
             _ = try poller.wait(timeoutMilliseconds: Int(CoordinatorLimits.retrySendMilliseconds))
-            _ = mailbox.drain()
+            try readLastMail()
             try flush()
         }
         try waitForGoing(until: min(deadline, BootClock.milliseconds() + CoordinatorLimits.farewellMilliseconds))
@@ -564,7 +586,7 @@ final class CoordinatorLoop {
     private func waitForGoing(until end: Int64) throws {
         while disconnected.count < peers.count, BootClock.milliseconds() < end {
             let ready = try poller.wait(until: end)
-            _ = mailbox.drain()
+            try readLastMail()
             if ready.isReadable(monitorToken) { try readMonitor() }
         }
     }

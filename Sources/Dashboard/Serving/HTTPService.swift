@@ -1,6 +1,8 @@
 import Coordinator
 import CoreMetrics
+import Foundation
 import Hummingbird
+import HummingbirdCore
 import Logging
 import Wire
 
@@ -48,7 +50,11 @@ package struct HTTPService: CoordinatorHTTP {
         let feed = ClusterFeed(clients.observer, access)
         let application = Application(
             router: router(access, token, clients, feed),
-            configuration: .init(address: .hostname(address.host, port: address.port), serverName: "aop"),
+            // Streams are not idle.
+            server: .http1(configuration: .init(idleTimeout: .seconds(HTTPLimits.idleSeconds))),
+            configuration: .init(
+                address: .hostname(address.host, port: address.port), serverName: "aop",
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.connectionsMax(), logger: quiet)),
             onServerRunning: { channel in
                 listening(HTTPAddress(host: address.host, port: channel.localAddress?.port ?? address.port))
             },
@@ -65,6 +71,13 @@ package struct HTTPService: CoordinatorHTTP {
             throw Self.failure(error, on: address)
         }
         await clients.close()
+    }
+
+    /// Beyond it none is accepted until one ends: files are left for whoever else needs them.
+    private static func connectionsMax() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return HTTPLimits.connections }
+        return Int(min(UInt64(HTTPLimits.connections), max(UInt64(limit.rlim_cur) / 4, 1)))
     }
 
     /// The server says why it could not listen in words for those who made it: it is tried once more, for better ones.

@@ -47,8 +47,7 @@ final class ClusterFeed: Sendable {
         for await _ in arrivals.stream {
             while signal.count > 0 {
                 guard let version = await access.change(since: seen) else { return signal.end() }
-                seen = version
-                await refresh()
+                if await refresh() { seen = version }
                 // What changes meanwhile is shown together.
                 do { try await Task.sleep(for: .milliseconds(HTTPLimits.refreshMilliseconds)) } catch { return signal.end() }
             }
@@ -56,7 +55,8 @@ final class ClusterFeed: Sendable {
         signal.end()
     }
 
-    private func refresh() async {
+    /// - Returns: false: it is being stopped, or has too much to do; those who look are told with the next look.
+    private func refresh() async -> Bool {
         let lists: ([WireSubmissionView], [WireWorkerView], [WireLockView])
         let workerEvents: WireWorkerEventList
         do {
@@ -66,11 +66,11 @@ final class ClusterFeed: Sendable {
             )
             workerEvents = try await connection.workerEvents(after: state.withLock { $0.lastWorkerEvent })
         } catch {
-            // It is being stopped, or has too much to do; those who look are told with the next change.
-            return
+            return false
         }
         let isNews = state.withLock { $0.take(lists.0, Self.still(lists.1), lists.2, workerEvents) }
         if isNews { signal.raise() }
+        return true
     }
 
     /// That a worker was heard is no news.

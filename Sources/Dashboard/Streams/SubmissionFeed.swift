@@ -37,6 +37,7 @@ final class SubmissionFeed: Sendable {
     init(_ id: String) { self.id = id }
 
     var readerCount: Int { signal.count }
+    var hasFailed: Bool { state.withLock { $0.failure != nil } }
 
     /// Of the last event of a submission: also when the coordinator has been started anew, or this has been forgotten, its reader needs no more.
     static func endID(of submission: String) -> String { "\(submission)-end" }

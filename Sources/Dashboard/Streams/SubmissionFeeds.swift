@@ -13,7 +13,8 @@ final class SubmissionFeeds: Sendable {
     /// - Throws: `APIFailure`: too many are looked at.
     func feed(of id: String) throws -> SubmissionFeed {
         let (feed, isNew): (SubmissionFeed?, Bool) = feeds.withLock { feeds in
-            if let known = feeds[id] { return (known, false) }
+            // One that has ended with an error has nothing more to say.
+            if let known = feeds[id], !known.hasFailed { return (known, false) }
             guard feeds.count < HTTPLimits.followedSubmissions else { return (nil, false) }
             let feed = SubmissionFeed(id)
             feeds[id] = feed
@@ -39,7 +40,9 @@ final class SubmissionFeeds: Sendable {
                 idle = feed.readerCount == 0 ? idle + 1 : 0
             }
             following.cancel()
-            feeds.withLock { $0[feed.id] = nil }
+            feeds.withLock { feeds in
+                if feeds[feed.id] === feed { feeds[feed.id] = nil }
+            }
         }
     }
 }

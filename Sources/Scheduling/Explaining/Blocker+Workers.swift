@@ -115,7 +115,12 @@ extension SlotWait {
         return (shown.isEmpty ? "" : " (\(shown)\(more))") + place
     }
 
-    var remedy: String { "`aop workers` shows what they do; another `aop worker` takes more at once" }
+    var remedy: String {
+        let isForResources = !takers.isEmpty && takers.allSatisfy { if case .resources = $0.obstacle { true } else { false } }
+        return isForResources
+            ? "`aop workers` shows who has them; a worker on another host that has them (`aop worker --resource NAME=AMOUNT`) takes it at once"
+            : "`aop workers` shows what they do; another `aop worker` takes more at once"
+    }
 }
 
 extension SlotWait.Taker {

@@ -57,13 +57,14 @@ extension Explainer {
         if session.isSuspected { return .suspected }
         if session.isExclusive { return .alone }
         if let other = session.reservedFor, other != submission.id(unit) { return .kept }
-        if isSuspect ? !session.units.isEmpty : session.units.count >= session.slots { return .full }
+        let isFull = isSuspect ? !session.units.isEmpty : session.units.count >= session.slots
         let host = scheduler.host(of: worker)
-        let fits = isSuspect ? scheduler.fitsAlone(lane, onHost: host) : scheduler.fits(lane, onHost: host)
-        return fits
-            ? nil
-            : .resources(
-                "needs \(Requirements(resources: scheduler.classes.need(of: lane)).text), and \(scheduler.spare(lane, worker: worker))")
+        // First: more slots would not help.
+        guard isSuspect ? scheduler.fitsAlone(lane, onHost: host) : scheduler.fits(lane, onHost: host) else {
+            let need = Requirements(resources: scheduler.classes.need(of: lane)).text
+            return .resources("needs \(need), and \(scheduler.spare(lane, worker: worker))")
+        }
+        return isFull ? .full : nil
     }
 
     /// Why nobody is there who could take units of the node.

@@ -6,10 +6,9 @@
 /// seem to need any. So each time that something added asks for locks, whatever it would wait for is looked at, also as it
 /// may come to be; the request that would close a circle is the one that fails.
 enum LockCircle {
-    /// So much is looked at; beyond it the answer is that it cannot be known.
-    private static let verticesMax = 200_000
-
     /// In words; nil: there is none.
+    ///
+    /// - Complexity: O(whatever it would wait for, and the lines for locks among that).
     static func search(for unit: UnitID, in durable: DurableState) -> String? {
         let index = durable.index(of: unit.submission)
         guard durable.submissions[index].isAdded(unit.index) else { return nil }
@@ -19,45 +18,87 @@ enum LockCircle {
             current = Int(durable.submissions[index].units[current].parent)
             around.insert(UnitID(unit.submission, current))
         }
+        var search = LockSearch(around: around, asking: unit, durable: durable)
         for term in durable.submissions[index].lockTerms(of: unit.index) {
-            for first in inTheWay(of: term, before: nil, durable) {
-                guard let problem = waits(of: first, for: around, asking: unit, durable) else { continue }
+            for first in search.inTheWay(of: term) {
+                guard let problem = search.waits(of: first) else { continue }
                 return "asks for the key `\(durable.locks.keys[Int(term.lock.key)])`, for which it would wait for"
                     + " \(durable.name(of: first)), which \(problem); name the key on the group around both, or on neither"
             }
         }
         return nil
     }
+}
 
-    /// Who has to end before the lock is free for somebody who stands in its line, or will: holders, and those before him.
-    private static func inTheWay(of term: LockTerm, before unit: UnitID?, _ durable: DurableState) -> [UnitID] {
-        guard let lock = durable.locks.locks[term.lock] else { return [] }
-        let ahead = durable.locks.ahead(of: unit, in: lock)
-        guard !lock.hasRoom || lock.holders.count >= Int(term.limit) || !ahead.isEmpty else { return [] }
-        return lock.holders + ahead
+/// One look at all that a unit would wait for. What has been looked at is not looked at again, whoever leads there.
+private struct LockSearch {
+    /// So much is looked at; beyond it the answer is that it cannot be known.
+    private static let verticesMax = 200_000
+
+    /// Who waits for a lock, in order.
+    private struct Line {
+        let units: [UnitID]
+        let places: [UnitID: Int]
     }
 
-    private static func waits(
-        of first: UnitID, for around: Set<UnitID>, asking: UnitID, _ durable: DurableState
-    ) -> String? {
-        var seen: Set<JoinSearch.Vertex> = []
+    let around: Set<UnitID>
+    let asking: UnitID
+    let durable: DurableState
+    private var seen: Set<JoinSearch.Vertex> = []
+    private var lines: [LockID: Line] = [:]
+
+    init(around: Set<UnitID>, asking: UnitID, durable: DurableState) {
+        self.around = around
+        self.asking = asking
+        self.durable = durable
+    }
+
+    /// Who has to end before the lock is free for somebody who will stand in its line: holders, and those who wait.
+    mutating func inTheWay(of term: LockTerm) -> [UnitID] {
+        guard let lock = durable.locks.locks[term.lock] else { return [] }
+        let line = line(of: term.lock, lock)
+        return Self.isFree(lock, term, isFirst: line.units.isEmpty) ? [] : lock.holders + line.units
+    }
+
+    /// In words, if the unit waits for whoever asks.
+    mutating func waits(of first: UnitID) -> String? {
         var open = [JoinSearch.Vertex(unit: first, isStart: false)]
         while let vertex = open.popLast() {
             // Whatever waits for the end of a group around the one that asks, waits for that.
             if around.contains(vertex.unit), !vertex.isStart { return "waits for it" }
             guard seen.insert(vertex).inserted else { continue }
-            guard seen.count <= verticesMax else { return "waits for more than can be looked through" }
+            guard seen.count <= Self.verticesMax else { return "waits for more than can be looked through" }
             open += JoinSearch.prerequisites(of: vertex, asking, durable, seesPlaces: true)
-            open += lockWaits(of: vertex, durable)
+            open += lockWaits(of: vertex.unit).map { JoinSearch.Vertex(unit: $0, isStart: false) }
         }
         return nil
     }
 
-    private static func lockWaits(of vertex: JoinSearch.Vertex, _ durable: DurableState) -> [JoinSearch.Vertex] {
-        guard let request = durable.locks.requests[vertex.unit], !request.isHeld else { return [] }
-        return request.terms.flatMap { term in
-            inTheWay(of: term, before: vertex.unit, durable).map { JoinSearch.Vertex(unit: $0, isStart: false) }
+    /// Whom the unit waits for: of a line only the one before it, who waits for the others.
+    private mutating func lockWaits(of unit: UnitID) -> [UnitID] {
+        guard let request = durable.locks.requests[unit], !request.isHeld else { return [] }
+        var found: [UnitID] = []
+        for term in request.terms {
+            guard let lock = durable.locks.locks[term.lock] else { continue }
+            let line = line(of: term.lock, lock)
+            let place = line.places[unit] ?? line.units.count
+            if Self.isFree(lock, term, isFirst: place == 0) { continue }
+            found += lock.holders
+            if place > 0 { found.append(line.units[place - 1]) }
         }
+        return found
+    }
+
+    private static func isFree(_ lock: LockTable.Lock, _ term: LockTerm, isFirst: Bool) -> Bool {
+        isFirst && lock.hasRoom && lock.holders.count < Int(term.limit)
+    }
+
+    private mutating func line(of id: LockID, _ lock: LockTable.Lock) -> Line {
+        if let line = lines[id] { return line }
+        let units = durable.locks.ahead(of: nil, in: lock)
+        let line = Line(units: units, places: Dictionary(zip(units, units.indices), uniquingKeysWith: { first, _ in first }))
+        lines[id] = line
+        return line
     }
 }
 

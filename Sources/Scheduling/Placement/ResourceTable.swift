@@ -87,6 +87,8 @@ struct ResourceTable {
         for orphan in orphans.keys where isOver(orphan) { give(back: orphans.removeValue(forKey: orphan)) }
     }
 
+    func hasOrphan(_ unit: UnitID, _ attempt: Attempt) -> Bool { orphans.keys.contains { $0.unit == unit && $0.attempt == attempt } }
+
     /// Attempts of the worker that are nobody's any more and may still run, as far as they have resources.
     func orphans(on worker: WorkerNumber) -> [Orphan] {
         guard !orphans.isEmpty else { return [] }

@@ -152,7 +152,7 @@ extension Scheduler {
         _ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, wasStopped: Bool, isAccepting: Bool, _ outputs: inout Outputs
     ) {
         guard let number = workers.number(of: peer) else { return }
-        if isFenced(unit, attempt) { emit(.orphanEnded(unit, attempt, at: now.wall), &outputs) }
+        if isOrphan(unit, attempt) { emit(.orphanEnded(unit, attempt, at: now.wall), &outputs) }
         let wasLinked = giveUpLink(AttemptName(unit: unit, attempt: attempt), on: number, &outputs)
         endStray(unit, attempt, isUnbegun: wasLinked && !wasStopped, on: number, &outputs)
         guard isCurrent(unit, attempt, number) else { return }
@@ -160,6 +160,12 @@ extension Scheduler {
         // Given back without being asked: it is ending and takes nothing more.
         if !isAccepting, !workers.sessions[number.index].recalled.contains(unit) { refuseWork(number) }
         lose(unit, .released, &outputs)
+    }
+
+    /// Whether something is still made of what the attempt succeeds with.
+    public func isWanted(_ unit: UnitID, _ attempt: Attempt) -> Bool {
+        guard durable.holds(unit), case .assigned(attempt, _) = durable.phase(unit) else { return false }
+        return durable.submissions[durable.index(of: unit.submission)].units[unit.index].stop == nil
     }
 
     func isCurrent(_ unit: UnitID, _ attempt: Attempt, _ worker: WorkerNumber) -> Bool {

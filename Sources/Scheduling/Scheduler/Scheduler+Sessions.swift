@@ -94,7 +94,7 @@ extension Scheduler {
         var drop: [ExecutorAttachment.Held] = []
         for item in held {
             guard durable.holds(item.unit), durable.phase(item.unit) == .assigned(item.attempt, number) else {
-                if item.state == .running, isFenced(item.unit, item.attempt) {
+                if item.state == .running, isOrphan(item.unit, item.attempt) {
                     // Its end is wanted, though not what comes of it.
                     orderStop(item.unit, item.attempt, number, .fenced, now: true)
                 } else {

@@ -64,6 +64,11 @@ extension Scheduler {
                     if case .success(let success)? = ending { look(success.payload, unit) }
                 }
                 if let received = submission.joinedValues[key] { look(received, unit) }
+                // A duplicate whose turn in its group has not come: the first one, and what it named, may be forgotten.
+                if let ending = submission.duplicate(unit)?.ending {
+                    if case .success(let payload) = ending.outcome { look(payload, unit) }
+                    if let received = ending.received { look(received, unit) }
+                }
             }
         }
     }

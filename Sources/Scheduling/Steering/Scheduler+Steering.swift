@@ -97,7 +97,10 @@ extension Scheduler {
 
     /// Something comes of an attempt whose lock was released under it.
     mutating func refuseLateResult(_ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
-        guard isFenced(unit, attempt) else { return }
+        guard isFenced(unit, attempt) else {
+            if isOrphan(unit, attempt) { emit(.orphanEnded(unit, attempt, at: now.wall), &outputs) }
+            return
+        }
         emit(.lateResultRefused(unit, attempt, at: now.wall), &outputs)
     }
 }

@@ -68,6 +68,11 @@ extension Scheduler {
         durable.holds(unit) && durable.submissions[durable.index(of: unit.submission)].fencedAttempts.contains(attempt)
     }
 
+    /// Likewise, or it has resources, though its submission is forgotten.
+    func isOrphan(_ unit: UnitID, _ attempt: Attempt) -> Bool {
+        isFenced(unit, attempt) || durable.resources.hasOrphan(unit, attempt)
+    }
+
     /// Nothing but these runs on the executor: what else was nobody's any more there is over.
     mutating func endOrphans(on number: WorkerNumber, besides held: [ExecutorAttachment.Held], _ outputs: inout Outputs) {
         for orphan in durable.resources.orphans(on: number)

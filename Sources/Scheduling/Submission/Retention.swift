@@ -45,11 +45,12 @@ extension DurableState {
 }
 
 extension Submission {
-    /// Nothing of it can happen any more.
+    /// Nothing of it can happen any more, but that an attempt whose lock was released under it reports late: nothing may ever be heard of
+    /// that, and then its report is as one of what was never known.
     ///
     /// - Complexity: O(units).
     var canBeForgotten: Bool {
-        outcome != nil && fencedAttempts.isEmpty
+        outcome != nil
             && units.allSatisfy { unit in
                 switch unit.phase {
                 case .ended, .dropped: true

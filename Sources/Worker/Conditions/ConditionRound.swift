@@ -13,6 +13,8 @@ final class ConditionRound: Sendable {
         case holds
         /// With the error's own form, if it has one.
         case fails(String, error: Data? = nil)
+        /// It could not be evaluated, so its opposite does not hold either.
+        case unknown(String)
         case notNow(milliseconds: Int64, String)
     }
 
@@ -57,7 +59,7 @@ final class ConditionRound: Sendable {
             return state.commands
         }
         for command in commands.values { command.cancel() }
-        for index in assignment.conditions.indices where commands[index] == nil { answer(index, .fails("was stopped")) }
+        for index in assignment.conditions.indices where commands[index] == nil { answer(index, .unknown("was stopped")) }
         endIfAnswered()
     }
 
@@ -67,7 +69,7 @@ final class ConditionRound: Sendable {
 
     private func ask(_ index: Int, _ question: WireConditionQuestion) {
         guard let type = registry.conditions[question.type] else {
-            return answer(index, .fails("the condition `\(question.type)` is not registered on \(context.worker)"))
+            return answer(index, .unknown("the condition `\(question.type)` is not registered on \(context.worker)"))
         }
         do {
             var redaction = Redaction()
@@ -81,7 +83,7 @@ final class ConditionRound: Sendable {
                 self.endIfAnswered()
             }
         } catch {
-            answer(index, .fails("`\(question.type)`: \(error.localizedDescription)"))
+            answer(index, .unknown("`\(question.type)`: \(error.localizedDescription)"))
         }
     }
 
@@ -91,14 +93,16 @@ final class ConditionRound: Sendable {
             if !state.isStopped { state.commands[index] = operation }
             return !state.isStopped
         }
-        guard mayRun else { return answer(index, .fails("was stopped")) }
+        guard mayRun else { return answer(index, .unknown("was stopped")) }
         operation.whenEnded { outcome in
             self.state.withLock { $0.commands[index] = nil }
             switch outcome {
             case .success: self.answer(index, .holds)
             case .failure(let errors):
-                self.answer(index, .fails("the command \(errors.first?.localizedDescription ?? "failed")"))
-            case .cancelled: self.answer(index, .fails("was stopped"))
+                let reason = "the command \(errors.first?.localizedDescription ?? "failed")"
+                let hasAnswered = (errors.first?.publishedError as? OperationFault)?.code == .exit
+                self.answer(index, hasAnswered ? .fails(reason) : .unknown(reason))
+            case .cancelled: self.answer(index, .unknown("was stopped"))
             }
             self.endIfAnswered()
         }
@@ -142,6 +146,8 @@ final class ConditionRound: Sendable {
         case (.fails(let reason, let error), false):
             fail(&answer, reason, question)
             if let error, answer.finding == .failed { answer.error = error }
+        case (.unknown(let reason), _):
+            fail(&answer, reason, question)
         case (.notNow(let milliseconds, let reason), _):
             answer.finding = .notNow
             answer.retryAfterMilliseconds = UInt32(clamping: max(1, milliseconds))

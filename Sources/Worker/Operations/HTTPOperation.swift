@@ -16,6 +16,8 @@ final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Host
         var method: String?
         var headers: [String: String]?
         var body: String?
+        /// The largest answer in bytes; `Limits.maxOutputBytesDefault` by default. One that is larger fails the operation as it comes.
+        var maxOutput: Int?
     }
     static let operationName = "http"
 
@@ -23,9 +25,6 @@ final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Host
     var receivedValue: Result<EncodedValue, AOperationError>?
 
     private var redaction = Redaction()
-
-    /// Shared: it keeps connections. Nothing of one request is remembered for another.
-    private static let session = URLSession(configuration: .ephemeral)
 
     init(_ parameters: Parameters) {
         self.parameters = parameters
@@ -47,9 +46,15 @@ final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Host
         }
         // What is only received is not for a request that sends nothing.
         if !isBodiless { request.httpBody = sent }
+        let limit = try OutputLimit.checked(parameters.maxOutput)
         let (answer, response): (Data, URLResponse)
         do {
-            (answer, response) = try await Self.session.data(for: request)
+            (answer, response) = try await HTTPExchanges.answer(to: request, bytesMax: limit)
+        } catch is HTTPExchanges.TooLarge {
+            throw OperationFault(
+                .limit,
+                "the answer to \(place.name(of: request)) is larger than maxOutput (\(ByteSize.describe(limit))); raise `maxOutput`, or"
+                    + " use `download`")
         } catch {
             throw place.failure(error, of: request)
         }

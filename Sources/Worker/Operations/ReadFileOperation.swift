@@ -29,7 +29,7 @@ final class ReadFileOperation: ResultableOperation<EncodedValue>, HostedOperatio
 
     private func read() throws -> EncodedValue {
         let path = HostPath.resolve(parameters.path, in: directory)
-        let limit = parameters.maxOutput ?? Limits.maxOutputBytesDefault
+        let limit = try OutputLimit.checked(parameters.maxOutput)
         let file: FileHandle
         do {
             file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))

@@ -59,7 +59,7 @@ struct RequestedURL: Sendable {
 
     private var isSecret: Bool { redaction.occurs(in: text) }
 
-    private func name(of request: URLRequest) -> String {
+    func name(of request: URLRequest) -> String {
         guard !isSecret else { return "\(request.httpMethod ?? "GET") of a URL that has a secret" }
         var place = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: false) }
         place?.user = nil

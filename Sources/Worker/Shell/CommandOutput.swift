@@ -110,6 +110,18 @@ struct OutputLimit {
         }
     }
 
+    /// Of an operation that has its value in memory.
+    ///
+    /// - Returns: bytes.
+    /// - Throws: ``OperationFault`` for what is no size.
+    static func checked(_ maxOutput: Int?) throws -> Int {
+        let limit = maxOutput ?? Limits.maxOutputBytesDefault
+        guard (0..<Int.max).contains(limit) else {
+            throw OperationFault(.parameters, "`maxOutput` is \(limit): it must be from 0 to \(Int.max - 1)")
+        }
+        return limit
+    }
+
     func fault(found: Int) -> OperationFault {
         switch reason {
         case .maxOutput:

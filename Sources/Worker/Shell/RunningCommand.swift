@@ -9,6 +9,9 @@ final class RunningCommand {
         case running
         /// Was told to end; the timer kills it.
         case stopping(EventLoop.Timer)
+        /// Its leader has ended of that; the rest of its process group, which was told so, too, has as long as it would have had. `round`
+        /// counts the looks at the process table.
+        case outlasting(EventLoop.Timer, round: Int64)
         /// Was killed.
         case killed
         /// The leader has ended; what it left behind is being killed. `round` counts the looks at the process table.
@@ -74,7 +77,10 @@ final class RunningCommand {
         case (.stopping(let timer), .now):
             host.loop.cancel(timer)
             killEverything()
-        case (.stopping, .gently), (.killed, _), (.sweeping, _), (.over, _):
+        case (.outlasting(let timer, _), .now):
+            host.loop.cancel(timer)
+            beginSweep()
+        case (.stopping, .gently), (.outlasting, .gently), (.killed, _), (.sweeping, _), (.over, _):
             break
         }
     }
@@ -92,14 +98,40 @@ final class RunningCommand {
     private func leaderEnded() {
         host.loop.unwatch(start.processDescriptor)
         switch phase {
-        case .stopping(let timer): host.loop.cancel(timer)
-        case .running, .killed: break
-        case .sweeping, .over: return
+        case .stopping(let timer):
+            phase = .outlasting(timer, round: 0)
+            awaitGroup()
+        case .running, .killed: beginSweep()
+        case .outlasting, .sweeping, .over: break
         }
+    }
+
+    /// A shell ends at once when it is told to; what it waited for may have to clean up.
+    private func awaitGroup() {
+        guard case .outlasting(let timer, let round) = phase else { return }
+        let isLeft =
+            host.mayHaveOrphans()
+            && ProcessTable.current().entries.contains { entry in
+                entry.group == start.process && entry.id != start.process && !entry.isZombie
+            }
+        guard isLeft else {
+            host.loop.cancel(timer)
+            return beginSweep()
+        }
+        phase = .outlasting(timer, round: round + 1)
+        lookAgain(after: round) { self.awaitGroup() }
+    }
+
+    private func beginSweep() {
         // The leader is not reaped yet, so its process group's number is still its own.
         kill(-start.process, SIGKILL)
         phase = .sweeping(round: 0)
         sweep()
+    }
+
+    /// Soon at first.
+    private func lookAgain(after round: Int64, _ look: @escaping () -> Void) {
+        host.loop.after(milliseconds: min(1 + round / 4, 50), look)
     }
 
     private func sweep() {
@@ -113,7 +145,7 @@ final class RunningCommand {
             host.logger.warning("processes \(left) of the ended command \(start.process) do not die; waiting for them")
         }
         phase = .sweeping(round: round + 1)
-        host.loop.after(milliseconds: min(1 + round / 4, 50)) { self.sweep() }
+        lookAgain(after: round) { self.sweep() }
     }
 
     /// For some two seconds.

@@ -50,6 +50,8 @@ struct SupervisorState: Sendable {
         /// When it last showed that it is alive; nil: not yet.
         var aliveAt: Int64?
         var course: Course
+        /// Another one has its place, whatever becomes of it.
+        var isReplaced = false
     }
 
     enum Course: Equatable, Sendable {
@@ -113,6 +115,7 @@ struct SupervisorState: Sendable {
     mutating func replacementAsked(by process: pid_t, now: Int64) -> [SupervisorAction] {
         guard let executor = executors[process], executor.course == .working, course == .working else { return [] }
         executors[process]?.course = .replaced
+        executors[process]?.isReplaced = true
         vacancies[executor.index] = now
         let text = "executor \(executor.index) (\(process)) cannot stop an operation and is replaced"
         return [.log(.init(level: .warning, text: text))] + tick(now: now)
@@ -133,7 +136,7 @@ struct SupervisorState: Sendable {
         if cause != .stopped {
             actions.append(.log(.init(level: .warning, text: "executor \(executor.index) (\(process)) has ended: \(text)")))
         }
-        if case .working = course, executor.course != .replaced, vacancies[executor.index] == nil {
+        if case .working = course, !executor.isReplaced, vacancies[executor.index] == nil {
             if now - executor.startedAt >= Self.steadyMilliseconds { crashes[executor.index] = nil }
             if isOrderly { vacancies[executor.index] = now } else { actions += crashed(executor.index, now: now) }
         }

@@ -8,8 +8,9 @@ struct RetryCommand: ToolCommand {
         abstract: "Submit the graph of a submission that has ended again; prints the new id.",
         discussion: """
             All of it runs again, as a new submission. With --failed what has succeeded, and came after nothing that has not, keeps
-            its value and does not run; a forEach is kept as a whole, or runs again as a whole. With --force operations of it that are kept from workers, because their
-            like has ended too many worker processes, are let go; so are others like them.
+            its value and does not run; a forEach is kept as a whole, or runs again as a whole, as one always does whose elements have
+            unique ids or operations that conditions depend on. With --force operations of it that are kept from workers, because
+            their like has ended too many worker processes, are let go; so are others like them.
 
             Examples:
               aop retry last

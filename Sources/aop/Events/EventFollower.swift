@@ -143,7 +143,7 @@ struct EventFollower: Sendable {
         }
     }
 
-    private func tell(_ stream: AsyncThrowingStream<FollowEvent, any Error>, _ before: ToldEvents) async throws {
+    private func tell(_ stream: FollowedEvents, _ before: ToldEvents) async throws {
         var told = before
         do {
             for try await event in stream {

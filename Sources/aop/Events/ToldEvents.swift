@@ -41,12 +41,22 @@ struct ToldEvents: Sendable {
         }
     }
 
-    /// What is new in an attempt that did not count: its start, and that it is tried again where it failed.
+    /// What is new in an attempt that did not count: its start, and its end, which is `retrying` where it failed. That one was lost is not
+    /// told of the operation, but of the worker.
     private mutating func earlier(_ attempt: WireEarlierAttempt, of view: WireOperationView) -> [ClusterEvent] {
         step(
-            unit: view.unit, path: view.path, state: attempt.ending == .failed ? .retrying : .running, attempt: attempt.number,
+            unit: view.unit, path: view.path, state: Self.state(after: attempt.ending), attempt: attempt.number,
             worker: attempt.worker, at: attempt.finishedAt, startedAt: attempt.startedAt,
             error: attempt.ending == .failed ? attempt.text : "")
+    }
+
+    private static func state(after ending: WireEarlierAttempt.Ending) -> WireOperationState {
+        switch ending {
+        case .succeeded: .succeeded
+        case .failed: .retrying
+        case .cancelled: .cancelled
+        case .lost, .UNRECOGNIZED: .running
+        }
     }
 
     /// What is new in what has happened.
@@ -78,8 +88,9 @@ struct ToldEvents: Sendable {
         if startedAt > 0, attempt > 0, advance(unit, to: Step(attempt: attempt, stage: 0), worker) {
             events.append(ClusterEvent(at: startedAt, id: id, name: name, subject: subject, event: "running"))
         }
-        // After its end there is nothing.
-        guard stage > 0, advance(unit, to: Step(attempt: state.isFinal ? .max : attempt, stage: stage), worker) else { return events }
+        // Its end is that of all its attempts so far. With a group that is tried again it may begin anew.
+        let ended = state.isFinal ? max(attempt, told[unit]?.step.attempt ?? 0) : attempt
+        guard stage > 0, advance(unit, to: Step(attempt: ended, stage: stage), worker) else { return events }
         return events + [ClusterEvent(at: at, id: id, name: name, subject: subject, event: state.word, error: error)]
     }
 

@@ -6,7 +6,12 @@ enum ConditionText {
     /// What an operation waits for whose conditions say "not now".
     static func reason(_ conditions: [WireConditionView]) -> String {
         conditions.filter { $0.finding == .notNow }
-            .map { "\(PlainText.of($0.reason)); asked again at \(TimeText.rfc3339($0.until))" }.joined(separator: "; ")
+            .map { condition in
+                // It is due, and waits for a worker.
+                let isDue = condition.until <= WallClock.milliseconds()
+                return
+                    "\(PlainText.of(condition.reason)); asked again \(isDue ? "once a worker takes it" : "at \(TimeText.rfc3339(condition.until))")"
+            }.joined(separator: "; ")
     }
 }
 

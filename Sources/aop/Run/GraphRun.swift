@@ -98,13 +98,16 @@ struct GraphRun: Sendable {
         let id: String
         // What no worker has is refused once one is known.
         if loaded.graph.nodes.contains(where: \.hasRequires) { try await waitForWorkers(connection) }
+        submitted.begin()
         do {
             id = try await connection.submit(loaded.graph, trace: GivenTrace.fields(console)).id
         } catch let error as ClusterError {
             throw ToolError.refused(error, in: loaded)
         }
+        let isInterrupted = submitted.set(id, connection)
         try Task.checkCancellation()
-        submitted.set(id, connection)
+        // It may have been admitted by then, and would go on in a directory that is kept.
+        if isInterrupted { _ = try await connection.cancel(id, reason: "interrupted") }
         let view = try await reporter.follow(id, from: .submission, over: connection)
         if showsOutcome { try await Outcome(console: console, connection: connection).show(view, moreFailures: moreFailures) }
         return ExitStatus(outcome: view)
@@ -116,14 +119,19 @@ struct GraphRun: Sendable {
 
     /// Asks for the end of the work: as cancelled, then at once, then without waiting for it.
     private func interrupt(_ work: Task<Void, Never>, _ requests: Int) {
-        guard let (id, connection) = submitted.value, requests <= 2 else { return work.cancel() }
+        let found: (id: String, connection: ClusterConnection)
+        switch submitted.interrupt() {
+        case .submitted(let id, let connection) where requests <= 2: found = (id, connection)
+        case .submitting where requests == 1: return
+        case .none, .submitting, .submitted: return work.cancel()
+        }
         let now = requests == 2
         Task {
             if console.mode == .text {
                 await reporter.note(now ? "ending commands at once\n" : "cancelling; once more ends commands at once\n")
             }
             do {
-                _ = try await connection.cancel(id, reason: "interrupted", now: now)
+                _ = try await found.connection.cancel(found.id, reason: "interrupted", now: now)
             } catch {
                 work.cancel()
             }
@@ -139,7 +147,8 @@ struct GraphRun: Sendable {
         switch interruption {
         case .signal:
             if case .success = result { return .interrupted }
-            throw ToolError(.interrupted, "interrupted", "interrupted; the work was ended")
+            let rest = cluster.keptData.map { "; what had not ended is in \($0), and goes on with a coordinator there" } ?? ""
+            throw ToolError(.interrupted, "interrupted", "interrupted; the work was given up\(rest)")
         case .timeOver:
             let limit = TimeText.duration(milliseconds: timeout?.milliseconds ?? 0)
             console.note("aop: --timeout of \(limit) is over; the work was cancelled\n", .error)
@@ -152,11 +161,36 @@ struct GraphRun: Sendable {
     }
 }
 
-/// The submission of a run, once it has been accepted.
+/// How far the submission of a run is.
 private final class SharedSubmission: Sendable {
-    private let state = Mutex<(String, ClusterConnection)?>(nil)
+    enum Phase {
+        case none
+        /// It may be accepted at any moment.
+        case submitting
+        case submitted(String, ClusterConnection)
+    }
 
-    var value: (String, ClusterConnection)? { state.withLock { $0 } }
+    private struct State {
+        var phase = Phase.none
+        var isInterrupted = false
+    }
 
-    func set(_ id: String, _ connection: ClusterConnection) { state.withLock { $0 = (id, connection) } }
+    private let state = Mutex(State())
+
+    func begin() { state.withLock { $0.phase = .submitting } }
+
+    /// - Returns: whether it was to be ended meanwhile.
+    func set(_ id: String, _ connection: ClusterConnection) -> Bool {
+        state.withLock { state in
+            state.phase = .submitted(id, connection)
+            return state.isInterrupted
+        }
+    }
+
+    func interrupt() -> Phase {
+        state.withLock { state in
+            state.isInterrupted = true
+            return state.phase
+        }
+    }
 }

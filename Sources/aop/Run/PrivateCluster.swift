@@ -24,12 +24,15 @@ struct PrivateCluster: Sendable {
     private let directory: PrivateDirectory
     private let coordinator: ChildProcess
     private let worker: ChildProcess
+    /// Where journal and values stay; nil: they go with the run.
+    let keptData: String?
 
     /// Starts the processes; they find each other whichever is first.
     init(_ options: Options, onMessage: @escaping @Sendable (String) -> Void) throws {
         // Beside the run, which does not wait for it.
         Thread.detachNewThread { for problem in PrivateDirectory.removeAbandoned() { onMessage("warning: \(problem)") } }
         directory = try PrivateDirectory()
+        keptData = options.data
         coordinator = ChildProcess(
             name: "coordinator",
             arguments: [
