@@ -30,6 +30,8 @@ public enum Input: Sendable {
     case progressed(PeerID, UnitID, Attempt, Progress)
     /// What the running operation sends is not taken, and why; nil: it is. Volatile.
     case heldBack(PeerID, UnitID, Attempt, reason: String?)
+    /// The attempt has ended, and its value cannot be taken yet, and why; nil: it can. Volatile.
+    case valueWaits(PeerID, UnitID, Attempt, reason: String?)
     case ended(PeerID, UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
     /// The running operation has produced something under an id of its own; `number` is its place among what the attempt
     /// produces so. Answered by a receipt once that is durable.

@@ -56,6 +56,7 @@ import Wire
                 .pausing(PauseWait(unit: other, since: 4_000, workers: ["h/0"])), "pausing",
                 { $0.since == 4_000 && $0.operation == "s/a" && $0.worker == "h/0" && $0.text.contains("6 s ago") }
             ),
+            (.value("large"), "value", { $0.text == "has ended, and waits: large" }),
             (.partialResults("full"), "partialResults", { $0.text == "runs, and is held back: full" }),
         ]
         #expect(Set(all.map(\.0.kind)) == Set(Blocker.Kind.allCases))

@@ -260,6 +260,22 @@ import Testing
         #expect(cluster.explain("a")?.blockers[0].text(now: late.at).hasSuffix("and its process is ended for it") == true)
     }
 
+    @Test func valueForWhichThereIsNoRoom_isSaid_untilThereIs() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        let (owner, unit) = try #require(cluster.find("a", on: nil))
+        let peer = try #require(cluster.peers[owner])
+        cluster.step([.valueWaits(peer, unit.unit, unit.attempt, reason: "no room")])
+        #expect(cluster.explain("a")?.blockers == [.value("no room")])
+        #expect(cluster.operations().last?.waiting == WaitingView(kind: .value, text: "no room"))
+        cluster.step([.valueWaits(peer, unit.unit, unit.attempt, reason: nil)])
+        #expect(cluster.explain("a")?.blockers.contains(.value("no room")) == false)
+        cluster.step([.valueWaits(peer, unit.unit, unit.attempt, reason: "no room")])
+        cluster.end("a")
+        #expect(cluster.explain("a")?.blockers == [] && cluster.operations().last?.waiting == nil)
+    }
+
     @Test func heldBackByAFullSpool_isSaid() {
         var (cluster, _) = cluster(.op("a"))
         cluster.begin("a")

@@ -103,7 +103,7 @@ extension Blocker {
             wire.until = wait.until
             wire.open = UInt32(clamping: wait.open)
             if wait.isOverdue { wire.stage = "overdue" }
-        case .partialResults: break
+        case .partialResults, .value: break
         case .pausing(let wait):
             wire.name(wait.unit)
             wire.since = wait.since

@@ -56,6 +56,8 @@ extension CoordinatorLoop {
         case .noRoom(let ids, let error): noteLackOfRoom(ids, error)
         case .room:
             isRoomMissing = false
+            for id in waitingForRoom { tellOfRoom(id, nil) }
+            waitingForRoom = []
             logger.notice("there is room again for the large values that waited for it")
         case .swept(let count, let bytes):
             if count > 0 { logger.info("\(count) large values that nothing names any more are removed: \(bytes) bytes") }
@@ -83,13 +85,24 @@ extension CoordinatorLoop {
     private func noteLackOfRoom(_ ids: [PullID], _ error: BlobStoreError) {
         if !isRoomMissing { logger.error("\(error); \(ids.count) large values wait for that, and what ends with them") }
         isRoomMissing = true
+        for id in waitingForRoom where !ids.contains(id) { tellOfRoom(id, nil) }
         for id in ids {
-            guard let peer = puller(id), let pull = peer.pulls.update(id, { $0 }), let name = pull.attempt,
-                !scheduler.isWanted(name.unit, name.attempt)
-            else { continue }
-            blobs.post(.abandon(id))
-            finish(id) { $0.failure("there is no room for it") }
+            guard let peer = puller(id), let pull = peer.pulls.update(id, { $0 }), let name = pull.attempt else { continue }
+            if scheduler.isWanted(name.unit, name.attempt) {
+                if !waitingForRoom.contains(id) {
+                    tellOfRoom(id, "its value of \(pull.key.size) bytes does not fit where the coordinator keeps its data")
+                }
+            } else {
+                blobs.post(.abandon(id))
+                finish(id) { $0.failure("there is no room for it") }
+            }
         }
+        waitingForRoom = Set(ids)
+    }
+
+    private func tellOfRoom(_ id: PullID, _ reason: String?) {
+        guard let peer = puller(id), let name = peer.pulls.update(id, { $0.attempt }) ?? nil else { return }
+        inputs.append(.valueWaits(peer.id, name.unit, name.attempt, reason: reason))
     }
 
     func lookForRoom() {

@@ -49,6 +49,7 @@ final class CoordinatorLoop {
     var pullers: [PullID: PeerID] = [:]
     /// Large values wait for room on the disk.
     var isRoomMissing = false
+    var waitingForRoom: Set<PullID> = []
     /// Boot time of when it was last looked whether a file could be opened.
     private var lookedAroundAt: Int64 = 0
     var nextNumber: UInt64 = 0

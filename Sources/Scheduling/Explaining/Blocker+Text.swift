@@ -19,7 +19,7 @@ extension Blocker {
             headline(now: now) + wait.details
         case .worker(let wait): headline(now: now) + wait.absence
         case .dependency, .delivery, .order, .group, .maxConcurrent, .delay, .paused, .join, .retry, .submitter, .stopping,
-            .partialResults, .pausing:
+            .partialResults, .value, .pausing:
             headline(now: now)
         }
     }
@@ -46,6 +46,7 @@ extension Blocker {
         case .submitter(let wait): wait.text(now: now)
         case .stopping(let wait): wait.text(now: now)
         case .partialResults(let reason): "runs, and is held back: \(reason)"
+        case .value(let reason): "has ended, and waits: \(reason)"
         case .pausing(let wait):
             "a pause of \(wait.unit.operation) was asked for \(Moment.ago(wait.since, now)), which takes effect \(wait.moment)"
         }
@@ -73,6 +74,7 @@ extension Blocker {
                 ? "" : "see that the program that submitted it runs and reaches the coordinator; else it fails with `submitterGone`"
         case .stopping(let wait): wait.remedy(for: operation)
         case .partialResults: "start the coordinator with a larger `--partial-result-bytes`, or let other submissions end"
+        case .value: "make room where the coordinator keeps its data, or cancel it"
         case .pausing(let wait): "`aop resume \(wait.unit.operation)` takes it back"
         }
     }

@@ -3,7 +3,7 @@ public enum Blocker: Hashable, Sendable {
     /// The names of JSON.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case dependency, delivery, order, group, maxConcurrent, delay, paused, lock, condition, join, worker, slots, retry, submitter,
-            stopping, partialResults, pausing
+            stopping, partialResults, value, pausing
     }
 
     /// It begins after that one has ended.
@@ -35,6 +35,8 @@ public enum Blocker: Hashable, Sendable {
     case stopping(StopWait)
     /// It runs, and what it sends is not taken, for this reason.
     case partialResults(String)
+    /// It has ended, and its value cannot be taken yet, for this reason.
+    case value(String)
     /// A user has asked to pause what it is or is in, which has not taken effect.
     case pausing(PauseWait)
 
@@ -56,6 +58,7 @@ public enum Blocker: Hashable, Sendable {
         case .submitter: .submitter
         case .stopping: .stopping
         case .partialResults: .partialResults
+        case .value: .value
         case .pausing: .pausing
         }
     }

@@ -1,6 +1,7 @@
 /// What is in the way of units that have been given out, are judged, tried again, or stopped.
 extension Explainer {
     mutating func addAttempt(of unit: Int, _ attempt: Attempt, _ worker: WorkerNumber) {
+        if let reason = scheduler.waitingValues[submission.id(unit)] { return add(.value(reason)) }
         let state = submission.units[unit]
         let session = scheduler.workers.sessions[worker.index]
         let name = scheduler.durable.workers[worker.index].identity.name

@@ -62,7 +62,8 @@ extension Blocker.Kind {
     fileprivate var isFollowing: Bool {
         switch self {
         case .dependency, .delivery, .order, .group, .maxConcurrent: true
-        case .delay, .paused, .lock, .condition, .join, .worker, .slots, .retry, .submitter, .stopping, .partialResults, .pausing: false
+        case .delay, .paused, .lock, .condition, .join, .worker, .slots, .retry, .submitter, .stopping, .partialResults, .value, .pausing:
+            false
         }
     }
 }

@@ -84,6 +84,7 @@ extension Scheduler {
             return check(
                 isThere == (wait.until == nil) && (!isThere || submission.isConcluding(unit)), "its submitter is there: \(isThere)")
         case .stopping: return check(state.stop != nil, "nobody stops it")
+        case .value: return check(waitingValues[submission.id(unit)] != nil, "its value does not wait")
         case .partialResults: return check(state.isRunning, "it does not run")
         case .pausing(let wait):
             let isAsked = awaitedPauses.contains { $0.unit == wait.unit.unit }

@@ -12,6 +12,8 @@ public struct WaitingView: Hashable, Sendable {
         case submitter
         /// It runs, and is held back because what it sends is not taken.
         case partialResults
+        /// It has ended, and its value cannot be taken yet.
+        case value
         /// The operation whose stream it receives has to begin, or to end.
         case stream
         /// Its end counts when the end of its delivery net has decided, which may have it tried again.
@@ -49,6 +51,7 @@ extension Scheduler {
         }
         switch durable.phase(unit) {
         case .ready, .wanting: break
+        case .assigned where waitingValues[unit] != nil: return WaitingView(kind: .value, text: waitingValues[unit] ?? "")
         case .assigned where heldBack[unit] != nil: return WaitingView(kind: .partialResults, text: heldBack[unit] ?? "")
         case .blocked, .delayed, .held, .paused, .locking, .preparing, .postponed, .assigned, .retryWait, .provisional, .open, .ended,
             .lingering, .dropped:

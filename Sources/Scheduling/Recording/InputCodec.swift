@@ -48,6 +48,9 @@ extension ByteWriter {
         case .heldBack(let peer, let unit, let attempt, let reason):
             begin(9, peer, unit, attempt)
             write(optional: reason) { $0.write($1) }
+        case .valueWaits(let peer, let unit, let attempt, let reason):
+            begin(19, peer, unit, attempt)
+            write(optional: reason) { $0.write($1) }
         case .ended(let peer, let unit, let attempt, let outcome, let startedAt, let at):
             begin(10, peer, unit, attempt)
             write(outcome: outcome)
@@ -226,6 +229,8 @@ extension ByteReader {
             return .progressed(peer, unit, attempt, Progress(fraction: fraction, message: message, at: try signed()))
         case 9:
             return .heldBack(peer, unit, attempt, reason: try optional { reader throws(DecodingFailure) in try reader.text() })
+        case 19:
+            return .valueWaits(peer, unit, attempt, reason: try optional { reader throws(DecodingFailure) in try reader.text() })
         case 10: return .ended(peer, unit, attempt, try outcome(), startedAt: try signed(), at: try signed())
         case 11: return .produced(peer, unit, attempt, number: try unsigned(), try addition())
         case 12: return .released(peer, unit, attempt, wasStopped: try flag(), isAccepting: try flag())

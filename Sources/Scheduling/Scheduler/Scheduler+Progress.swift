@@ -31,4 +31,10 @@ extension Scheduler {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
         heldBack[unit] = reason
     }
+
+    /// Keeps why the value of an attempt that has ended is not taken, for those who look.
+    mutating func noteValueWaits(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, _ reason: String?) {
+        guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
+        waitingValues[unit] = reason
+    }
 }

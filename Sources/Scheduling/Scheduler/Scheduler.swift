@@ -91,6 +91,8 @@ public struct Scheduler {
     var progress: [UnitID: Progress] = [:]
     /// Running operations whose partial results are not taken, and why. Looked up, never iterated.
     var heldBack: [UnitID: String] = [:]
+    /// Why their values are not taken.
+    var waitingValues: [UnitID: String] = [:]
     /// Sections of a snapshot that were announced and have not come.
     var missingSections = 0
 
@@ -202,6 +204,7 @@ public struct Scheduler {
         case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at, &outputs)
         case .progressed(let peer, let unit, let attempt, let progress): noteProgress(peer, unit, attempt, progress)
         case .heldBack(let peer, let unit, let attempt, let reason): noteHeldBack(peer, unit, attempt, reason)
+        case .valueWaits(let peer, let unit, let attempt, let reason): noteValueWaits(peer, unit, attempt, reason)
         case .ended(let peer, let unit, let attempt, let outcome, let startedAt, let at):
             acceptEnd(peer, unit, attempt, outcome, startedAt: startedAt, at: at, &outputs)
         case .released(let peer, let unit, let attempt, let wasStopped, let isAccepting):
@@ -258,6 +261,7 @@ public struct Scheduler {
             workers.sessions[worker.index].remove(unit)
             if !progress.isEmpty { progress[unit] = nil }
             if !heldBack.isEmpty { heldBack[unit] = nil }
+            if !waitingValues.isEmpty { waitingValues[unit] = nil }
         case .opened(let unit, let at):
             watchTimeout(ofGroup: unit, startedAt: at)
             guard followers.wantsDetails(of: unit.submission), !hasEnded(unit) else { return }

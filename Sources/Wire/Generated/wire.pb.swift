@@ -6124,7 +6124,7 @@ public nonisolated struct WireBlocker: @unchecked Sendable {
     set {_uniqueStorage()._kind = newValue}
   }
 
-  /// slots, retry, submitter, stopping, partialResults, pausing
+  /// slots, retry, submitter, stopping, partialResults, value, pausing
   public var text: String {
     get {_storage._text}
     set {_uniqueStorage()._text = newValue}
