@@ -78,6 +78,8 @@ enum CoordinatorLimits {
     static let sweepAfterStartMilliseconds: Int64 = 3_600_000
     /// Seconds in which a large value that nothing names is kept, as something that is on its way may be about to name it.
     static let unusedValueSeconds = 86_400
+    /// Bytes from which on a value may take so long to come that its attempt is known to have ended before.
+    static let slowValueBytes: UInt64 = 1 << 20
     /// Milliseconds by which the clock may be set while a snapshot is made: beyond it no large value is removed for that snapshot.
     static let clockJumpMilliseconds: Int64 = 60_000
     /// Milliseconds between two snapshots that are made only because submissions were forgotten.

@@ -91,6 +91,25 @@ import Wire
         #expect(queue.startNext()?.id.rawValue == 17 && queue.startNext() == nil)
     }
 
+    @Test func pullsThatWaitAndAreNotWanted_areTakenOut_andThoseBehindThemFollow() {
+        func pull(_ id: UInt64, _ content: UInt8) -> Pull { self.pull(id, content, size: 2 << 20) }
+        var queue = PullQueue()
+        // Two begin; 3 and 6 want one value, and so do 1 and 5.
+        for (id, content) in [(1, 1), (2, 2), (3, 3), (4, 4), (5, 1), (6, 3), (7, 1)] as [(UInt64, UInt8)] { queue.add(pull(id, content)) }
+        var started: [UInt64] = []
+        while let next = queue.startNext() { started.append(next.id.rawValue) }
+        let removed = queue.removeWaiting { [1, 3, 5].contains($0.id.rawValue) }.map(\.id.rawValue)
+        #expect(Set(removed) == Set([3, 5]).subtracting(started))
+        #expect(queue.count == 7 - removed.count)
+        for id in started { #expect(queue.remove(PullID(rawValue: id)) != nil) }
+        var rest: [UInt64] = []
+        while let next = queue.startNext() {
+            rest.append(next.id.rawValue)
+            #expect(queue.remove(next.id) != nil)
+        }
+        #expect(Set(started + removed + rest) == Set(1...7) && queue.isEmpty)
+    }
+
     @Test func pulls_areFewAtATime_andOneOfEachDigest() {
         // Large ones: more bytes than are asked for at a time.
         func pull(_ id: UInt64, _ content: UInt8) -> Pull { self.pull(id, content, size: 2 << 20) }

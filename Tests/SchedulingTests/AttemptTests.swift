@@ -74,6 +74,21 @@ import Testing
         #expect(cluster.view()?.timedOut == true)
     }
 
+    /// It has ended in time, and its value is on its way.
+    @Test func attemptTimeout_isNotThatOfItsValuesWay() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a", timeout: 1_000)]).graph())
+        cluster.begin("a")
+        let (owner, unit) = try #require(cluster.find("a", on: nil))
+        let peer = try #require(cluster.peers[owner])
+        cluster.step([.valueWaits(peer, unit.unit, unit.attempt, reason: "it comes")])
+        cluster.advance(600_000)
+        #expect(cluster.holds("a") && cluster.scheduler.isWanted(unit.unit, unit.attempt))
+        cluster.end("a")
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     @Test func attemptTimeout_isEnforcedWhenTheExecutorDoesNot() {
         var cluster = FakeCluster()
         cluster.attach(1)

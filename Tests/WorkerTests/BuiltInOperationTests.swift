@@ -98,6 +98,22 @@ import Wire
         #expect(await ended.isCancelled)
     }
 
+    @Test func cookiesOfOneRequest_areNotSentWithAnother() async throws {
+        let server = try LocalHTTPServer { request in
+            let answer = request.lowercased().contains("cookie") ? "remembered" : "unknown"
+            return
+                "HTTP/1.1 200 OK\r\nSet-Cookie: sid=1; Path=/\r\nContent-Length: \(answer.utf8.count)\r\nConnection: close\r\n\r\n\(answer)"
+        }
+        for _ in 0..<2 { #expect(await queue.end(of: HTTPOperation(.init(url: "\(server.address)/"))).text == "unknown") }
+        let directory = try TemporaryDirectory.make()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        for _ in 0..<2 {
+            let download = DownloadOperation(.init(url: "\(server.address)/", to: "\(directory)/a"))
+            #expect(await queue.end(of: download).fault == nil)
+            #expect(try String(contentsOfFile: "\(directory)/a", encoding: .utf8) == "unknown")
+        }
+    }
+
     @Test func answersThatAreTooLarge_failAsTheyCome() async throws {
         let server = try LocalHTTPServer { _ in
             "HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\nConnection: close\r\n\r\n" + String(repeating: "a", count: 3_000_000)

@@ -65,6 +65,8 @@ final class BlobService: Sendable {
         case rejected(PullID, reason: String)
         case part(PeerID, BlobDigest, offset: UInt64, BlobStore.Part)
         case stored(StoreID, BlobKey)
+        /// There is no room for it. It is not tried again.
+        case notStored(StoreID, BlobStoreError)
         /// There is no room for what has come, or is to come. Nothing is lost of it; it waits for a `retry`. Comes with each one, too.
         case noRoom([PullID], BlobStoreError)
         /// Nothing waits for room any more.
@@ -153,6 +155,12 @@ private struct BlobWorker {
             waiting.removeAll { $0.pull == pull }
             complete.removeAll { $0.pull == pull }
             incoming.removeValue(forKey: pull)?.file.discard()
+        case .store(let id, _):
+            // Whatever is for the same peer would wait with it.
+            do throws(BlobStoreError) { try perform(job) } catch {
+                guard error.isForLackOfRoom else { throw error }
+                report(.notStored(id, error))
+            }
         default:
             if let pull = job.pull, waiting.contains(where: { $0.pull == pull }) { return waiting.append(job) }
             do throws(BlobStoreError) { try perform(job) } catch {
@@ -211,7 +219,7 @@ private struct BlobWorker {
             let (count, bytes) = try store.sweep(keeping: digests, unusedSince: date)
             report(.swept(count: count, bytes: bytes))
         case .store(let id, let received):
-            report(.stored(id, try store.store(Self.serialized(received), promised: promisedBytes)))
+            report(.stored(id, try store.store(Self.serialized(received))))
         case .abandon, .retry: preconditionFailure("\(job) is not something that may wait for room")
         }
     }

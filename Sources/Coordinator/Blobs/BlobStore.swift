@@ -101,10 +101,7 @@ struct BlobStore {
         for value in values {
             if holds(value.key) {
                 try touch(value.key)
-                value.file.discard()
-            } else if new.contains(where: { $0.key == value.key }) {
-                value.file.discard()
-            } else {
+            } else if !new.contains(where: { $0.key == value.key }) {
                 new.append(value)
                 let folder = folder(of: value.key.digest)
                 guard folders.insert(folder).inserted else { continue }
@@ -115,6 +112,8 @@ struct BlobStore {
                 }
             }
         }
+        // Nothing is tried again from here on.
+        for value in values where !new.contains(where: { $0.file === value.file }) { value.file.discard() }
         for value in new { try value.file.sync() }
         if isGrown { try sync(root) }
         for value in new {
@@ -127,17 +126,16 @@ struct BlobStore {
         for folder in folders.sorted() { try sync(folder) }
     }
 
-    /// Stores bytes that are at hand, durably.
+    /// Stores bytes that are at hand, durably. They may take what is kept free.
     ///
-    /// - Parameter promised: as of `makeIncoming`.
     /// - Throws: `BlobStoreError`.
-    mutating func store(_ bytes: Data, promised: UInt64 = 0) throws(BlobStoreError) -> BlobKey {
+    mutating func store(_ bytes: Data) throws(BlobStoreError) -> BlobKey {
         let key = BlobKey(digest: BlobDigest(hashing: bytes), size: UInt64(bytes.count))
         if holds(key) {
             try touch(key)
             return key
         }
-        let blob = try makeIncoming(size: key.size, promised: promised)
+        let blob = try makeIncoming()
         do { try bytes.withUnsafeBytes { try blob.append($0) } } catch let error as BlobStoreError { throw error } catch {
             preconditionFailure("IncomingBlob.append throws nothing but BlobStoreError, got \(error)")
         }

@@ -11,7 +11,8 @@ struct DiskReserve {
     let bytes: Int64
     let directory: String
     private var lookAgainAt = Int64.min
-    private var isShort = false
+    /// What is missing; nil: there was room at the last look.
+    private(set) var shortage: String?
 
     init(bytes: Int64, directory: String) {
         self.bytes = bytes
@@ -26,14 +27,14 @@ struct DiskReserve {
         guard bytes > 0, boot >= lookAgainAt else { return .unchanged }
         lookAgainAt = boot + Self.intervalMilliseconds
         guard let free = Self.freeBytes(in: directory), free < UInt64(bytes) else {
-            defer { isShort = false }
-            return isShort ? .changed(nil) : .unchanged
+            defer { shortage = nil }
+            return shortage == nil ? .unchanged : .changed(nil)
         }
-        guard !isShort else { return .unchanged }
-        isShort = true
-        return .changed(
+        guard shortage == nil else { return .unchanged }
+        shortage =
             "\(free) bytes are free where the coordinator keeps its data (\(directory)), less than its reserve of \(bytes) (--disk-reserve);"
-                + " make room there, or try again later")
+            + " make room there, or try again later"
+        return .changed(shortage)
     }
 
     /// For processes without privileges. nil: the file system does not say; the journal will.

@@ -12,7 +12,9 @@ extension CoordinatorLoop {
         nextNumber += 1
         // The store hashes what it writes.
         let fetch = BlobFetch(reference: key.wire, verifies: false)
-        peer.pulls.add(Pull(id: PullID(rawValue: nextNumber), key: key, purpose: purpose, fetch: fetch))
+        let pull = Pull(id: PullID(rawValue: nextNumber), key: key, purpose: purpose, fetch: fetch)
+        peer.pulls.add(pull)
+        noteFetching(pull, from: peer)
         startPulls(of: peer)
     }
 
@@ -53,12 +55,15 @@ extension CoordinatorLoop {
         case .failed(let error): throw error
         case .outOfDescriptors: break  // `lookForDescriptors` says so
         case .stored(let id, let key): stored(id, key)
+        case .notStored(let id, let error): notStored(id, error)
         case .noRoom(let ids, let error): noteLackOfRoom(ids, error)
         case .room:
             isRoomMissing = false
-            for id in waitingForRoom { tellOfRoom(id, nil) }
+            for id in waitingForRoom {
+                if let peer = puller(id), let pull = peer.pulls.update(id, { $0 }) { noteFetching(pull, from: peer) }
+            }
             waitingForRoom = []
-            logger.notice("there is room again for the large values that waited for it")
+            logger.notice("no large value waits for room any more")
         case .swept(let count, let bytes):
             if count > 0 { logger.info("\(count) large values that nothing names any more are removed: \(bytes) bytes") }
         case .part(let peer, let digest, let offset, let part): give(part, of: digest, at: offset, to: peer)
@@ -81,28 +86,39 @@ extension CoordinatorLoop {
         }
     }
 
-    /// They wait until there is room, but those that nobody wants any more.
+    /// Values wait until there is room, but those that nobody wants any more; graphs are refused.
     private func noteLackOfRoom(_ ids: [PullID], _ error: BlobStoreError) {
         if !isRoomMissing { logger.error("\(error); \(ids.count) large values wait for that, and what ends with them") }
         isRoomMissing = true
-        for id in waitingForRoom where !ids.contains(id) { tellOfRoom(id, nil) }
         for id in ids {
-            guard let peer = puller(id), let pull = peer.pulls.update(id, { $0 }), let name = pull.attempt else { continue }
+            guard let peer = puller(id), let pull = peer.pulls.update(id, { $0 }) else { continue }
+            guard let name = pull.attempt else {
+                blobs.post(.abandon(id))
+                finish(id) { $0.busy("\(error)") }
+                continue
+            }
             if scheduler.isWanted(name.unit, name.attempt) {
-                if !waitingForRoom.contains(id) {
-                    tellOfRoom(id, "its value of \(pull.key.size) bytes does not fit where the coordinator keeps its data")
-                }
+                if waitingForRoom.contains(id) { continue }
+                let text =
+                    "its value of \(pull.key.size) bytes does not fit where the coordinator keeps its data; make room there, or cancel it"
+                inputs.append(.valueWaits(peer.id, name.unit, name.attempt, reason: text))
             } else {
                 blobs.post(.abandon(id))
                 finish(id) { $0.failure("there is no room for it") }
             }
         }
         waitingForRoom = Set(ids)
+        for peer in peers.all where !peer.pulls.isEmpty {
+            let unwanted = peer.pulls.removeWaiting { $0.attempt.map { !scheduler.isWanted($0.unit, $0.attempt) } ?? false }
+            for pull in unwanted { conclude(PullEnd(pull: pull, host: peer.host).failure("there is no room for it"), of: peer) }
+        }
     }
 
-    private func tellOfRoom(_ id: PullID, _ reason: String?) {
-        guard let peer = puller(id), let name = peer.pulls.update(id, { $0.attempt }) ?? nil else { return }
-        inputs.append(.valueWaits(peer.id, name.unit, name.attempt, reason: reason))
+    /// For those who look, and whose timeouts are watched: it has ended.
+    private func noteFetching(_ pull: Pull, from peer: Peer) {
+        guard let name = pull.attempt, pull.key.size >= CoordinatorLimits.slowValueBytes || isRoomMissing else { return }
+        let text = "its value of \(pull.key.size) bytes comes from \(peer.host)"
+        inputs.append(.valueWaits(peer.id, name.unit, name.attempt, reason: text))
     }
 
     func lookForRoom() {
@@ -123,13 +139,17 @@ extension CoordinatorLoop {
     private func finish(_ id: PullID, _ result: (PullEnd) -> PullEnd.Result) {
         guard let peer = puller(id), let pull = peer.pulls.remove(id) else { return }
         pullers[id] = nil
-        switch result(PullEnd(pull: pull, host: peer.host)) {
+        conclude(result(PullEnd(pull: pull, host: peer.host)), of: peer)
+        startPulls(of: peer)
+    }
+
+    private func conclude(_ result: PullEnd.Result, of peer: Peer) {
+        switch result {
         case .ended(let name, let outcome, let startedAt, let endedAt):
             inputs.append(.ended(peer.id, name.unit, name.attempt, outcome, startedAt: startedAt, at: endedAt))
         case .submit(let request, let body): ask(body, .reply(request), of: peer)
         case .refuse(let request, let failed): respond(request, .failed(failed), to: peer)
         }
-        startPulls(of: peer)
     }
 
     // MARK: Giving

@@ -9,7 +9,12 @@ extension CoordinatorLoop {
         do throws(TranslationError) {
             switch try ClientRequest(wire: request) {
             case .scheduler(let body): ask(body, .reply(request.id), of: peer)
-            case .submitStored(let submit, let key): pull(key, .graph(request: request.id, submit), from: peer)
+            case .submitStored(let submit, let key):
+                noteFreeSpace()
+                if let shortage = diskReserve.shortage {
+                    return respond(request.id, .failed(WireRequestFailed(.busy, shortage)), to: peer)
+                }
+                pull(key, .graph(request: request.id, submit), from: peer)
             case .read(let submission, let reading, let waits):
                 begin(
                     ReadRequest(

@@ -89,19 +89,22 @@ extension CoordinatorLoop {
     /// The messages of a dispatch whose inputs are all there. One that fits no message ends its attempts with an error
     /// that says so, instead of leaving them unsent.
     private func frames(of dispatch: DispatchBeingStored, for peer: Peer) -> [[Buffer]] {
+        guard dispatch.failed.count < dispatch.assignments.count else { return [] }
         let message = WireCoordinatorMessage.with {
-            $0.dispatch.assignments = dispatch.assignments.enumerated().map { index, assignment in
-                assignment.wire(
-                    inputs: assignment.inputs.enumerated().map { place, input in
-                        guard let key = dispatch.key(at: .init(assignment: index, input: place)) else { return input.wire }
-                        return .with { $0.stored = key.wire }
-                    },
-                    defaultGraceMilliseconds: configuration.graceMilliseconds)
+            $0.dispatch.assignments = dispatch.assignments.enumerated().compactMap { index, assignment in
+                dispatch.failed.contains(index)
+                    ? nil
+                    : assignment.wire(
+                        inputs: assignment.inputs.enumerated().map { place, input in
+                            guard let key = dispatch.key(at: .init(assignment: index, input: place)) else { return input.wire }
+                            return .with { $0.stored = key.wire }
+                        },
+                        defaultGraceMilliseconds: configuration.graceMilliseconds)
             }
         }
         do throws(WireError) { return [try message.frames()] } catch {
             logger.error("assignments for \(peer.host) cannot be sent: \(error)")
-            for assignment in dispatch.assignments {
+            for (index, assignment) in dispatch.assignments.enumerated() where !dispatch.failed.contains(index) {
                 let failure = Failure(
                     code: .limit,
                     message: "parameters and inputs do not fit one message (\(error)); hand large data over "
@@ -119,6 +122,18 @@ extension CoordinatorLoop {
         guard let input = storing.removeValue(forKey: id), peers[input.peer] != nil else { return }
         input.dispatch.set(key, at: input.place)
         unflushed.insert(input.peer)
+    }
+
+    /// There is no room for it: its attempt ends, and whatever else is for the peer goes on.
+    func notStored(_ id: StoreID, _ error: BlobStoreError) {
+        logger.error("\(error); the operation that was to receive it fails")
+        guard let input = storing.removeValue(forKey: id), peers[input.peer] != nil else { return }
+        unflushed.insert(input.peer)
+        guard let assignment = input.dispatch.fail(at: input.place) else { return }
+        let failure = Failure(
+            code: .limit,
+            message: "there is no room for what it receives where the coordinator keeps its data; make room there, and try it again")
+        inputs.append(.ended(input.peer, assignment.unit, assignment.attempt, .failure([failure]), startedAt: 0, at: now.wall))
     }
 
     // MARK: Events

@@ -23,4 +23,12 @@ struct Line<Element> {
         }
         return elements[head]
     }
+
+    /// - Complexity: O(count).
+    mutating func remove(where isUnwanted: (Element) -> Bool) -> [Element] {
+        var (kept, removed): ([Element], [Element]) = ([], [])
+        while let element = popFirst() { if isUnwanted(element) { removed.append(element) } else { kept.append(element) } }
+        for element in kept { append(element) }
+        return removed
+    }
 }

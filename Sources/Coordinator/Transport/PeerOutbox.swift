@@ -6,6 +6,8 @@ final class DispatchBeingStored {
     let assignments: [Assignment]
     /// Inputs that travel as blobs: by assignment and input; nil: not stored yet.
     private(set) var stored: [Place: BlobKey?]
+    /// Those of `assignments` that are not sent.
+    private(set) var failed: Set<Int> = []
 
     struct Place: Hashable {
         let assignment: Int
@@ -19,6 +21,14 @@ final class DispatchBeingStored {
     }
 
     func set(_ key: BlobKey, at place: Place) { stored[place] = .some(key) }
+
+    /// The input cannot be stored: its assignment is not sent.
+    ///
+    /// - Returns: that assignment, at the first time.
+    func fail(at place: Place) -> Assignment? {
+        stored[place] = nil
+        return failed.insert(place.assignment).inserted ? assignments[place.assignment] : nil
+    }
 
     var isComplete: Bool { stored.values.allSatisfy { $0 != nil } }
 

@@ -45,6 +45,12 @@ struct PullEnd {
         }
     }
 
+    /// Of a graph: it may be handed in later.
+    func busy(_ reason: String) -> Result {
+        guard case .graph(let request, _) = pull.purpose else { return failure(reason) }
+        return .refuse(request: request, WireRequestFailed(.busy, reason))
+    }
+
     /// An attempt whose result cannot be had has failed: were it left open, it would stay so for ever.
     func failure(_ reason: String) -> Result {
         switch pull.purpose {

@@ -77,9 +77,32 @@ struct PullQueue {
         return body(&pull)
     }
 
+    /// Takes out those that have not begun and are not wanted any more.
+    ///
+    /// - Complexity: O(count).
+    mutating func removeWaiting(where isUnwanted: (Pull) -> Bool) -> [Pull] {
+        var removed: [Pull] = []
+        for key in Array(behind.keys) {
+            let found = behind[key]?.remove(where: isUnwanted) ?? []
+            if behind[key]?.isEmpty == true { behind[key] = nil }
+            behindCount -= found.count
+            removed += found
+        }
+        for pull in removed { if let attempt = pull.attempt { attempts.remove(attempt) } }
+        let first = ready.remove(where: isUnwanted)
+        for pull in first { letNextFollow(pull) }
+        return removed + first
+    }
+
     mutating func remove(_ id: PullID) -> Pull? {
         guard let pull = active.removeValue(forKey: id) else { return nil }
         activeBytes -= pull.bytesAtOnce
+        letNextFollow(pull)
+        return pull
+    }
+
+    /// It is over: who wants the same value is next.
+    private mutating func letNextFollow(_ pull: Pull) {
         if let attempt = pull.attempt { attempts.remove(attempt) }
         if let next = behind[pull.key]?.popFirst() {
             ready.append(next)
@@ -88,6 +111,5 @@ struct PullQueue {
         } else {
             keys.remove(pull.key)
         }
-        return pull
     }
 }

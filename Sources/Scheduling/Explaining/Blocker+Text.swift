@@ -74,7 +74,7 @@ extension Blocker {
                 ? "" : "see that the program that submitted it runs and reaches the coordinator; else it fails with `submitterGone`"
         case .stopping(let wait): wait.remedy(for: operation)
         case .partialResults: "start the coordinator with a larger `--partial-result-bytes`, or let other submissions end"
-        case .value: "make room where the coordinator keeps its data, or cancel it"
+        case .value: ""
         case .pausing(let wait): "`aop resume \(wait.unit.operation)` takes it back"
         }
     }

@@ -228,6 +228,10 @@ extension Scheduler {
 
     private mutating func attemptTimeoutDue(_ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
         guard case .assigned(attempt, _) = durable.phase(unit) else { return }
+        // It has ended in time; with what, is on its way.
+        if waitingValues[unit] != nil {
+            return timers.insert(.attemptTimeout(unit, attempt), due: now.boot + Self.timeoutSlackMilliseconds)
+        }
         emit(.timedOut(unit, at: now.wall), &outputs)
     }
 

@@ -28,7 +28,14 @@ final class HTTPExchanges: NSObject, URLSessionDataDelegate, Sendable {
     /// By the numbers of their tasks.
     private let exchanges = Mutex<[Int: Exchange]>([:])
     private static let shared = HTTPExchanges()
-    private static let session = URLSession(configuration: .ephemeral, delegate: shared, delegateQueue: nil)
+    private static let session: URLSession = {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.urlCache = nil
+        return URLSession(configuration: configuration, delegate: shared, delegateQueue: nil)
+    }()
 
     /// - Throws: ``TooLarge``; `CancellationError`; what the session says.
     static func answer(to request: URLRequest, bytesMax: Int) async throws -> (Data, URLResponse) {
@@ -37,6 +44,11 @@ final class HTTPExchanges: NSObject, URLSessionDataDelegate, Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 shared.exchanges.withLock { $0[task.taskIdentifier] = Exchange(bytesMax: bytesMax, completion: continuation) }
                 task.resume()
+                // It may have been cancelled, and have ended, before it was known here.
+                guard Task.isCancelled, let exchange = shared.exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else {
+                    return
+                }
+                exchange.completion.resume(throwing: CancellationError())
             }
         } onCancel: {
             task.cancel()

@@ -7,8 +7,13 @@ import Wire
 /// Nothing that is told has the user, the password or the query, which may hold secrets, or anything of a URL that has a
 /// secret of the worker's.
 struct RequestedURL: Sendable {
-    /// Of operations that move files. Shared: it keeps connections.
-    static let session = URLSessionTaskOperation.Session()
+    /// Of operations that move files. Shared: it keeps connections, and nothing else of one for another.
+    static let session: URLSessionTaskOperation.Session = {
+        let configuration = URLSessionTaskOperation.Session.standardConfiguration
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        return URLSessionTaskOperation.Session(configuration: configuration)
+    }()
 
     let text: String
     var redaction = Redaction()

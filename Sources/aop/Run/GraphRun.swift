@@ -73,6 +73,8 @@ struct GraphRun: Sendable {
                 interruption = interruption ?? .timeOver
                 requests += 1
                 interrupt(work, requests)
+                // It comes once: what is not even admitted is given up.
+                if !submitted.isThere { work.cancel() }
             case .signal:
                 interruption = .signal
                 requests += 1
@@ -185,6 +187,10 @@ private final class SharedSubmission: Sendable {
             state.phase = .submitted(id, connection)
             return state.isInterrupted
         }
+    }
+
+    var isThere: Bool {
+        state.withLock { state in if case .submitted = state.phase { true } else { false } }
     }
 
     func interrupt() -> Phase {
