@@ -78,7 +78,8 @@ import Testing
     @Test func attemptTimeout_isNotThatOfItsValuesWay() throws {
         var cluster = FakeCluster()
         cluster.attach(1)
-        cluster.submit(Sketch.group("root", [.op("a", timeout: 1_000)]).graph())
+        let a = Sketch.op("a", timeout: 1_000).having { $0.deadlineMilliseconds = 5_000 }
+        cluster.submit(Sketch.group("root", [a]).graph())
         cluster.begin("a")
         let (owner, unit) = try #require(cluster.find("a", on: nil))
         let peer = try #require(cluster.peers[owner])

@@ -14,8 +14,8 @@ extension CoordinatorLoop {
         let fetch = BlobFetch(reference: key.wire, verifies: false)
         let pull = Pull(id: PullID(rawValue: nextNumber), key: key, purpose: purpose, fetch: fetch)
         peer.pulls.add(pull)
-        noteFetching(pull, from: peer)
         startPulls(of: peer)
+        noteFetching(pull, from: peer)
     }
 
     private func startPulls(of peer: Peer) {
@@ -107,6 +107,9 @@ extension CoordinatorLoop {
                 finish(id) { $0.failure("there is no room for it") }
             }
         }
+        for id in waitingForRoom.subtracting(ids) {
+            if let peer = puller(id), let pull = peer.pulls.update(id, { $0 }) { noteFetching(pull, from: peer) }
+        }
         waitingForRoom = Set(ids)
         for peer in peers.all where !peer.pulls.isEmpty {
             let unwanted = peer.pulls.removeWaiting { $0.attempt.map { !scheduler.isWanted($0.unit, $0.attempt) } ?? false }
@@ -116,8 +119,14 @@ extension CoordinatorLoop {
 
     /// For those who look, and whose timeouts are watched: it has ended.
     private func noteFetching(_ pull: Pull, from peer: Peer) {
-        guard let name = pull.attempt, pull.key.size >= CoordinatorLimits.slowValueBytes || isRoomMissing else { return }
-        let text = "its value of \(pull.key.size) bytes comes from \(peer.host)"
+        guard let name = pull.attempt else { return }
+        let hasBegun = puller(pull.id) != nil
+        guard pull.key.size >= CoordinatorLimits.slowValueBytes || !hasBegun || isRoomMissing else { return }
+        let text =
+            hasBegun || !isRoomMissing
+            ? "its value of \(pull.key.size) bytes comes from \(peer.host)"
+            : "its value of \(pull.key.size) bytes comes behind others that do not fit where the coordinator keeps its data; make room there, or "
+                + "cancel it"
         inputs.append(.valueWaits(peer.id, name.unit, name.attempt, reason: text))
     }
 

@@ -230,7 +230,7 @@ extension Scheduler {
         guard case .assigned(attempt, _) = durable.phase(unit) else { return }
         // It has ended in time; with what, is on its way.
         if waitingValues[unit] != nil {
-            return timers.insert(.attemptTimeout(unit, attempt), due: now.boot + Self.timeoutSlackMilliseconds)
+            return timers.insert(.attemptTimeout(unit, attempt), due: now.boot + Self.valueLookMilliseconds)
         }
         emit(.timedOut(unit, at: now.wall), &outputs)
     }

@@ -21,9 +21,16 @@ extension Scheduler {
         timers.insert(.deadline(unit, wall), due: now.boot + max(0, wall - now.wall))
     }
 
+    /// How often it is looked whether the value of what has ended in time is there.
+    static let valueLookMilliseconds: Int64 = 1_000
+
     mutating func deadlineDue(_ unit: UnitID, _ at: Int64, _ outputs: inout Outputs) {
         let index = durable.index(of: unit.submission)
         guard durable.submissions[index].deadlines[Int32(unit.index)] == at, !awaitEnds(of: unit, deadline: at) else { return }
+        // It has ended in time; with what, is on its way.
+        if waitingValues[unit] != nil {
+            return timers.insert(.deadline(unit, at), due: now.boot + Self.valueLookMilliseconds)
+        }
         passDeadline(of: unit, &outputs)
     }
 

@@ -73,8 +73,13 @@ struct GraphRun: Sendable {
                 interruption = interruption ?? .timeOver
                 requests += 1
                 interrupt(work, requests)
-                // It comes once: what is not even admitted is given up.
-                if !submitted.isThere { work.cancel() }
+                // It comes once: what is not even admitted by then is given up.
+                if !submitted.isThere {
+                    Task {
+                        try? await Task.sleep(for: .seconds(Self.admissionSeconds))
+                        if !submitted.isThere { work.cancel() }
+                    }
+                }
             case .signal:
                 interruption = .signal
                 requests += 1
@@ -83,6 +88,9 @@ struct GraphRun: Sendable {
         }
         throw CancellationError()
     }
+
+    /// How long an admission that has begun may take when the run is to end.
+    private static let admissionSeconds = 10
 
     private func submitAndFollow() async throws -> ExitStatus {
         let connection = try await cluster.connect()
@@ -146,14 +154,15 @@ struct GraphRun: Sendable {
         guard let interruption else { return try result.get() }
         // The work may have ended by itself just before.
         if case .success(let status) = result, status != .cancelled { return status }
+        let rest = cluster.keptData.map { "; what had not ended is in \($0), and goes on with a coordinator there" } ?? ""
         switch interruption {
         case .signal:
             if case .success = result { return .interrupted }
-            let rest = cluster.keptData.map { "; what had not ended is in \($0), and goes on with a coordinator there" } ?? ""
             throw ToolError(.interrupted, "interrupted", "interrupted; the work was given up\(rest)")
         case .timeOver:
             let limit = TimeText.duration(milliseconds: timeout?.milliseconds ?? 0)
-            console.note("aop: --timeout of \(limit) is over; the work was cancelled\n", .error)
+            let isCancelled = if case .success = result { true } else { false }
+            console.note("aop: --timeout of \(limit) is over; the work was \(isCancelled ? "cancelled" : "given up\(rest)")\n", .error)
             return .timeout
         }
     }
