@@ -58,11 +58,8 @@ extension CoordinatorLoop {
         case .notStored(let id, let error): notStored(id, error)
         case .noRoom(let ids, let error): noteLackOfRoom(ids, error)
         case .room:
-            isRoomMissing = false
-            for id in waitingForRoom {
-                if let peer = puller(id), let pull = peer.pulls.update(id, { $0 }) { noteFetching(pull, from: peer) }
-            }
-            waitingForRoom = []
+            noteWaiting([])
+            waitingForRoom = nil
             logger.notice("no large value waits for room any more")
         case .swept(let count, let bytes):
             if count > 0 { logger.info("\(count) large values that nothing names any more are removed: \(bytes) bytes") }
@@ -88,17 +85,16 @@ extension CoordinatorLoop {
 
     /// Values wait until there is room, but those that nobody wants any more; graphs are refused.
     private func noteLackOfRoom(_ ids: [PullID], _ error: BlobStoreError) {
-        if !isRoomMissing { logger.error("\(error); \(ids.count) large values wait for that, and what ends with them") }
-        isRoomMissing = true
+        if waitingForRoom == nil { logger.error("\(error); \(ids.count) large values wait for that, and what ends with them") }
         for id in ids {
-            guard let peer = puller(id), let pull = peer.pulls.update(id, { $0 }) else { continue }
+            guard let peer = puller(id), let pull = peer.pulls.active[id] else { continue }
             guard let name = pull.attempt else {
                 blobs.post(.abandon(id))
                 finish(id) { $0.busy("\(error)") }
                 continue
             }
             if scheduler.isWanted(name.unit, name.attempt) {
-                if waitingForRoom.contains(id) { continue }
+                if waitingForRoom?.contains(id) == true { continue }
                 let text =
                     "its value of \(pull.key.size) bytes does not fit where the coordinator keeps its data; make room there, or cancel it"
                 inputs.append(.valueWaits(peer.id, name.unit, name.attempt, reason: text))
@@ -107,23 +103,27 @@ extension CoordinatorLoop {
                 finish(id) { $0.failure("there is no room for it") }
             }
         }
-        for id in waitingForRoom.subtracting(ids) {
-            if let peer = puller(id), let pull = peer.pulls.update(id, { $0 }) { noteFetching(pull, from: peer) }
-        }
-        waitingForRoom = Set(ids)
+        noteWaiting(Set(ids))
         for peer in peers.all where !peer.pulls.isEmpty {
             let unwanted = peer.pulls.removeWaiting { $0.attempt.map { !scheduler.isWanted($0.unit, $0.attempt) } ?? false }
             for pull in unwanted { conclude(PullEnd(pull: pull, host: peer.host).failure("there is no room for it"), of: peer) }
         }
     }
 
+    /// The others that have waited for room come now.
+    private func noteWaiting(_ ids: Set<PullID>) {
+        let others = (waitingForRoom ?? []).subtracting(ids)
+        waitingForRoom = ids
+        for id in others { if let peer = puller(id), let pull = peer.pulls.active[id] { noteFetching(pull, from: peer) } }
+    }
+
     /// For those who look, and whose timeouts are watched: it has ended.
     private func noteFetching(_ pull: Pull, from peer: Peer) {
         guard let name = pull.attempt else { return }
         let hasBegun = puller(pull.id) != nil
-        guard pull.key.size >= CoordinatorLimits.slowValueBytes || !hasBegun || isRoomMissing else { return }
+        guard pull.key.size >= CoordinatorLimits.slowValueBytes || !hasBegun || waitingForRoom != nil else { return }
         let text =
-            hasBegun || !isRoomMissing
+            hasBegun || waitingForRoom == nil
             ? "its value of \(pull.key.size) bytes comes from \(peer.host)"
             : "its value of \(pull.key.size) bytes comes behind others that do not fit where the coordinator keeps its data; make room there, or "
                 + "cancel it"
@@ -131,7 +131,7 @@ extension CoordinatorLoop {
     }
 
     func lookForRoom() {
-        if isRoomMissing { blobs.post(.retry) }
+        if waitingForRoom != nil { blobs.post(.retry) }
     }
 
     private func puller(_ id: PullID) -> Peer? { pullers[id].flatMap { peers[$0] } }
@@ -205,5 +205,24 @@ extension CoordinatorLoop {
             chunk.size = size
             send(.with { $0.blobChunk = chunk }, attachment: Buffer(bytes), to: peer)
         }
+    }
+
+    // MARK: Removing
+
+    /// Large values that nothing in a snapshot names, and that nobody has stored or asked about for a day, are removed. A worker
+    /// that holds a result from before our start has brought it by then.
+    ///
+    /// - Parameter askedAt: when the snapshot was asked for. What came after that is younger, however long it took, or the machine slept;
+    ///   unless the clock was set, and then the next snapshot says what is to go.
+    func dropValues(keeping digests: Set<BlobDigest>, namedAt askedAt: Instant) {
+        guard now.boot - startedAt >= CoordinatorLimits.sweepAfterStartMilliseconds else { return }
+        let current = Instant.current()
+        let jump = (current.wall - current.boot) - (askedAt.wall - askedAt.boot)
+        guard abs(jump) < CoordinatorLimits.clockJumpMilliseconds else {
+            return logger.notice(
+                "the clock was set by \(jump) ms while a snapshot was made; large values are looked through with the next one")
+        }
+        let unused = TimeInterval(askedAt.wall) / 1_000 - TimeInterval(CoordinatorLimits.unusedValueSeconds)
+        blobs.post(.sweep(keeping: digests, unusedSince: Date(timeIntervalSince1970: unused)))
     }
 }

@@ -47,9 +47,8 @@ final class CoordinatorLoop {
     var storing: [StoreID: StoredInput] = [:]
     /// Whom each large value is asked of.
     var pullers: [PullID: PeerID] = [:]
-    /// Large values wait for room on the disk.
-    var isRoomMissing = false
-    var waitingForRoom: Set<PullID> = []
+    /// Large values that wait for room on the disk; nil: there is room.
+    var waitingForRoom: Set<PullID>?
     /// Boot time of when it was last looked whether a file could be opened.
     private var lookedAroundAt: Int64 = 0
     var nextNumber: UInt64 = 0
@@ -495,23 +494,6 @@ final class CoordinatorLoop {
         forgotten = []
         output.post(.forget(numbers))
         elements.post(.forget(numbers))
-    }
-
-    /// Large values that nothing in a snapshot names, and that nobody has stored or asked about for a day, are removed. A worker
-    /// that holds a result from before our start has brought it by then.
-    ///
-    /// - Parameter askedAt: when the snapshot was asked for. What came after that is younger, however long it took, or the machine slept;
-    ///   unless the clock was set, and then the next snapshot says what is to go.
-    private func dropValues(keeping digests: Set<BlobDigest>, namedAt askedAt: Instant) {
-        guard now.boot - startedAt >= CoordinatorLimits.sweepAfterStartMilliseconds else { return }
-        let current = Instant.current()
-        let jump = (current.wall - current.boot) - (askedAt.wall - askedAt.boot)
-        guard abs(jump) < CoordinatorLimits.clockJumpMilliseconds else {
-            return logger.notice(
-                "the clock was set by \(jump) ms while a snapshot was made; large values are looked through with the next one")
-        }
-        let unused = TimeInterval(askedAt.wall) / 1_000 - TimeInterval(CoordinatorLimits.unusedValueSeconds)
-        blobs.post(.sweep(keeping: digests, unusedSince: Date(timeIntervalSince1970: unused)))
     }
 
     /// Nothing is read while the disk is far behind: peers are slowed down instead of memory filled.

@@ -76,7 +76,8 @@ struct GraphRun: Sendable {
                 // It comes once: what is not even admitted by then is given up.
                 if !submitted.isThere {
                     Task {
-                        try? await Task.sleep(for: .seconds(Self.admissionSeconds))
+                        // Nobody cancels it.
+                        do { try await Task.sleep(for: .seconds(Self.admissionSeconds)) } catch { return }
                         if !submitted.isThere { work.cancel() }
                     }
                 }
