@@ -8,7 +8,7 @@ import Testing
     private static let submitter = 900
 
     /// Every third seed has groups that their submitter decides, which comes and goes like the others.
-    @Test(arguments: 0..<70)
+    @Test(arguments: Seeds.first(70))
     func randomGraphsThatDecide_underRandomFaults_keepTheInvariants_andEnd(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 320_000)
         var cluster = FakeCluster()
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// However often decisions are lost, within and between: there is one for each child that has ended, in their order.
-    @Test(arguments: 0..<40)
+    @Test(arguments: Seeds.first(40))
     func eachEnd_isDecidedOnce(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 330_000)
         var cluster = FakeCluster()

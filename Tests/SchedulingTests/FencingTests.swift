@@ -178,7 +178,7 @@ import Testing
         #expect(isHeld == holds, sourceLocation: location)
     }
 
-    @Test(arguments: 0..<60)
+    @Test(arguments: Seeds.first(60))
     func locksReleasedAtRandom_keepTheInvariants_andEverythingEnds(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 5_000)
         var cluster = FakeCluster()

@@ -263,7 +263,7 @@ import Testing
         #expect(id == first)
     }
 
-    @Test(arguments: 0..<100)
+    @Test(arguments: Seeds.first(100))
     func randomGraph_withHostedCode_underRandomFaults_keepsTheInvariants_andEnds(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 9_000)
         var cluster = FakeCluster()

@@ -3,7 +3,7 @@ import Testing
 
 /// Random graphs over few keys on executors that crash, vanish and come back, under a coordinator that is restarted.
 @Suite struct LockSimulationTests {
-    @Test(arguments: 0..<60)
+    @Test(arguments: Seeds.first(60))
     func randomGraphWithKeys_underRandomFaults_keepsTheInvariants_andEnds(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 50_000)
         var cluster = FakeCluster()
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// What runs at one time under a key, executors that are cut off included, is never more than its limit; tokens rise.
-    @Test(arguments: 0..<40)
+    @Test(arguments: Seeds.first(40))
     func executions_neverOverlap_andTokensRise(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 90_000)
         var cluster = FakeCluster()

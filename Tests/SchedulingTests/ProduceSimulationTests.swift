@@ -4,7 +4,7 @@ import Testing
 /// Random graphs whose operations produce others, with keys, on executors that crash, vanish and come back, under a
 /// coordinator that is restarted.
 @Suite struct ProduceSimulationTests {
-    @Test(arguments: 0..<60)
+    @Test(arguments: Seeds.first(60))
     func randomGraphsThatGrow_underRandomFaults_keepTheInvariants_andEnd(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 220_000)
         var cluster = FakeCluster()
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// However often an attempt is repeated: what it adds is there once for each success, and once for each id.
-    @Test(arguments: 0..<60)
+    @Test(arguments: Seeds.first(60))
     func whatIsProduced_isThereOnce(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 230_000)
         var cluster = FakeCluster()

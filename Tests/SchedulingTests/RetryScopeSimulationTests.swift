@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<100)
+    @Test(arguments: Seeds.first(100))
     func randomNets_underRandomFaults_doWhatTheModelSays(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 420_000)
         let net = Net(&random)
@@ -135,7 +135,7 @@ import Testing
         #expect(cluster.operations(values: true) == operations, "seed \(seed): the journal folded again gives another state")
     }
 
-    @Test(arguments: 0..<70)
+    @Test(arguments: Seeds.first(70))
     func randomNets_thatAreCancelledAndPaused_keepTheInvariants_andEnd(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 430_000)
         let net = Net(&random)

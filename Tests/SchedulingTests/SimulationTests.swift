@@ -4,12 +4,12 @@ import Testing
 /// Random graphs on random executors that crash, vanish and come back, under a coordinator that is restarted. The
 /// invariants are checked after every step; when faults stop, everything ends.
 @Suite struct SimulationTests {
-    @Test(arguments: 0..<150)
+    @Test(arguments: Seeds.first(150))
     func randomGraph_underRandomFaults_keepsTheInvariants_andEnds(seed: Int) throws {
         try simulate(seed: seed) { RandomGraph.make(&$0) }
     }
 
-    @Test(arguments: 0..<60)
+    @Test(arguments: Seeds.first(60))
     func randomDependentOperations_underRandomFaults_keepTheInvariants_andEnd(seed: Int) throws {
         try simulate(seed: seed + 10_000) { RandomGraph.make(&$0, keys: $0.below(3), prepares: true) }
     }

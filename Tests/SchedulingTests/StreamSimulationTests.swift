@@ -3,7 +3,7 @@ import Testing
 
 /// Random graphs with streams on executors that crash, vanish and come back, under a coordinator that is restarted.
 @Suite struct StreamSimulationTests {
-    @Test(arguments: 0..<70)
+    @Test(arguments: Seeds.first(70))
     func randomStreams_underRandomFaults_keepTheInvariants_andEndOnOneAttempt(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 350_000)
         var cluster = FakeCluster()

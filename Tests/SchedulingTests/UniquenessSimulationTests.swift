@@ -4,7 +4,7 @@ import Testing
 /// Several submissions with few unique ids, on executors that come and go. That never two are active with one id, that none
 /// is kept, and that nobody waits in a circle, is checked after every step.
 @Suite struct UniquenessSimulationTests {
-    @Test(arguments: 0..<40)
+    @Test(arguments: Seeds.first(40))
     func joiners_endLikeTheFirst_andEverythingEnds(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 120_000)
         var cluster = FakeCluster()
