@@ -100,6 +100,16 @@ pid_t clinux_peek_ended_child(void) {
     return result < 0 ? -1 : info.si_pid;
 }
 
+bool clinux_has_ended(pid_t pid) {
+    siginfo_t info;
+    int result;
+    do {
+        memset(&info, 0, sizeof info);
+        result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 || info.si_pid == pid;
+}
+
 int clinux_reap(pid_t pid, int *code) {
     int status = 0;
     pid_t result;

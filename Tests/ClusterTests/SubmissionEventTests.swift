@@ -1,5 +1,6 @@
 import AOperation
 import Executing
+import Synchronization
 import Testing
 import Wire
 
@@ -59,7 +60,7 @@ import Wire
         source.yield(.events([.with { $0.path = "a" }], view(.succeeded)))
         source.finish()
         var told: [String] = []
-        for try await event in SubmissionEvents(followed) {
+        for try await event in SubmissionEvents(followed, standing: .none) {
             switch event {
             case .status(let status): told.append("\(status.state)")
             case .operations(let events, let status): told += events.map(\.path) + ["\(status.state)"]
@@ -69,10 +70,64 @@ import Wire
         #expect(told == ["running", "away", "a", "succeeded"])
     }
 
+    @Test func whatWasMissed_isMadeUpFor_andNothingIsToldTwice() async throws {
+        let (followed, source) = FollowedEvents.make()
+        let standing = Mutex<[[WireOperationView]]>([])
+        func operation(_ unit: UInt32, _ state: WireOperationState, attempt: UInt32 = 1, finished: Int64 = 0) -> WireOperationView {
+            .with {
+                ($0.unit, $0.path, $0.state, $0.attempts, $0.startedAt) = (unit, "o\(unit)", state, attempt, Int64(attempt) * 10)
+                $0.finishedAt = finished
+            }
+        }
+        func event(_ unit: UInt32, _ state: WireOperationState, at: Int64, started: Int64 = 10) -> WireEvent {
+            .with { ($0.unit, $0.path, $0.state, $0.attempt, $0.startedAt, $0.at) = (unit, "o\(unit)", state, 1, started, at) }
+        }
+        let pages = OperationPages(query: .init()) { query in
+            standing.withLock { pages in
+                .with {
+                    let index = Int(query.from)
+                    guard index < pages.count else { return }
+                    $0.operations = pages[index]
+                    $0.next = index + 1 < pages.count ? UInt32(index) + 1 : 0
+                }
+            }
+        }
+        var reader = SubmissionEvents(followed, standing: pages).makeAsyncIterator()
+        func next() async throws -> [String] {
+            switch try await reader.next() {
+            case .status(let status)?: ["\(status.state)"]
+            case .operations(let events, _)?: events.map { "\($0.path) \($0.state)" }
+            case .interrupted(let reason)?: [reason]
+            case nil: []
+            }
+        }
+        // What has happened before.
+        standing.withLock { $0 = [[operation(1, .succeeded, finished: 20)], [operation(2, .queued, attempt: 0)], [operation(3, .running)]] }
+        source.yield(.view(view(.running)))
+        #expect(try await next() == ["running"])
+        #expect(try await next() == ["o1 running", "o1 succeeded"])
+        #expect(try await next() == ["o3 running"])
+        // What is told late is not told again.
+        source.yield(.events([event(1, .queued, at: 5, started: 0), event(1, .running, at: 10), event(1, .succeeded, at: 20)], view(.running)))
+        source.yield(.events([event(2, .blocked, at: 25, started: 0), event(3, .failed, at: 30)], view(.running)))
+        #expect(try await next() == [])
+        #expect(try await next() == ["o2 blocked", "o3 failed"])
+        // What happened while it was not heard.
+        standing.withLock { $0 = [[operation(1, .succeeded, finished: 20)], [operation(2, .cancelled, finished: 50), operation(3, .failed, finished: 30)]] }
+        source.yield(.interrupted(reason: "away"))
+        source.yield(.view(view(.failed)))
+        source.finish()
+        #expect(try await next() == ["away"])
+        #expect(try await next() == ["failed"])
+        #expect(try await next() == ["o2 running", "o2 cancelled"])
+        let end = try await reader.next()
+        #expect(end == nil)
+    }
+
     @Test func slowReader_isToldHowItStands_insteadOfMoreThanAreKept() async throws {
         let (followed, source) = FollowedEvents.make()
         let max = FollowedEvents.unreadMax
-        var reader = SubmissionEvents(followed).makeAsyncIterator()
+        var reader = SubmissionEvents(followed, standing: .none).makeAsyncIterator()
         source.yield(.view(view(.running)))
         source.yield(.events(Array(repeating: .with { $0.path = "a" }, count: max - 1), view(.running)))
         guard case .status? = try await reader.next() else {
@@ -122,7 +177,7 @@ import Wire
     @Test func readerThatIsCancelled_isNotToldOfAnEnd() async throws {
         let (followed, source) = FollowedEvents.make()
         source.yield(.view(view(.running)))
-        let reader = Task { for try await _ in SubmissionEvents(followed) {} }
+        let reader = Task { for try await _ in SubmissionEvents(followed, standing: .none) {} }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
     }
@@ -133,4 +188,8 @@ import Wire
         #expect(all.map { OutcomeState(told: $0, isSuccessHere: false) } == [.failed, .failed, .cancelled])
         #expect(OutcomeState(told: nil, isSuccessHere: false) == .failed)
     }
+}
+
+extension OperationPages {
+    fileprivate static var none: OperationPages { OperationPages(query: .init()) { _ in .init() } }
 }

@@ -44,7 +44,7 @@ import Wire
         ])
         #expect(words(events) == ["10 running 1 h/0", "20 retrying 1 h/0", "30 running 2 h/1", "40 failed 2 h/1"])
         #expect(events.last?.error == "oops")
-        #expect(told.happened([event(.failed, attempt: 2, started: 30), event(.running, attempt: 2, started: 30)]).isEmpty)
+        #expect(told.happened([event(.failed, attempt: 2, started: 30, at: 40), event(.running, attempt: 2, started: 30)]).isEmpty)
     }
 
     @Test func earlierAttempts_areMadeUpForAsFarAsTheyAreKnown_andOnce() {
@@ -83,7 +83,7 @@ import Wire
         #expect(told.happened([event(.running, attempt: 1, started: 10)]).isEmpty)
         #expect(words(told.stand([view(.succeeded, attempt: 3, started: 50, finished: 60)])) == ["50 running 3 h/0", "60 succeeded 3 h/0"])
         #expect(
-            told.happened([event(.retrying, attempt: 2), event(.running, attempt: 3, started: 50), event(.succeeded, attempt: 3)]).isEmpty)
+            told.happened([event(.retrying, attempt: 2), event(.running, attempt: 3, started: 50), event(.succeeded, attempt: 3, at: 60)]).isEmpty)
         #expect(told.stand([view(.succeeded, attempt: 3, started: 50, finished: 60)]).isEmpty)
     }
 
@@ -93,9 +93,9 @@ import Wire
         let events = told.happened([
             event(.failed, attempt: 1, started: 10, at: 20, worker: "h/0"), event(.queued, attempt: 1),
             event(.running, attempt: 2, started: 30, worker: "h/1"), event(.succeeded, attempt: 2, started: 30, at: 40),
-            event(.cancelled, attempt: 0, at: 50),
+            event(.queued, attempt: 2, at: 45), event(.cancelled, attempt: 2, at: 50),
         ])
-        #expect(words(events) == ["10 running 1 h/0", "20 failed 1 h/0", "30 running 2 h/1", "40 succeeded 2 h/1"])
+        #expect(words(events) == ["10 running 1 h/0", "20 failed 1 h/0", "30 running 2 h/1", "40 succeeded 2 h/1", "50 cancelled 2 h/1"])
         var now = view(.running, attempt: 4, started: 70)
         now.earlierAttempts = [(1, .failed), (2, .succeeded), (3, .cancelled)].map { number, ending in
             .with {
@@ -111,6 +111,39 @@ import Wire
                 "20 running 1 h/0", "30 retrying 1 h/0", "40 running 2 h/0", "50 succeeded 2 h/0", "60 running 3 h/0", "70 cancelled 3 h/0",
                 "70 running 4 h/0",
             ])
+    }
+
+    /// As after a restart of the coordinator in the second attempt of its group, and for who begins to follow then.
+    @Test func endOfAnEarlierAttempt_isNotThatOfTheOneAfterIt() {
+        var now = view(.running, attempt: 2, started: 30)
+        now.earlierAttempts = [
+            .with { ($0.number, $0.worker, $0.startedAt, $0.finishedAt, $0.ending) = (1, "h/0", 10, 20, .succeeded) }
+        ]
+        var told = made()
+        #expect(
+            words(
+                told.happened([
+                    event(.succeeded, attempt: 1, started: 10, at: 20, worker: "h/0"), event(.running, attempt: 2, started: 30, worker: "h/0"),
+                ])) == ["10 running 1 h/0", "20 succeeded 1 h/0", "30 running 2 h/0"])
+        #expect(told.stand([now]).isEmpty)
+        #expect(told.happened([event(.succeeded, attempt: 1, started: 10, at: 20)]).isEmpty)
+        #expect(words(told.happened([event(.failed, attempt: 2, started: 30, at: 40)])) == ["40 failed 2 h/0"])
+        var newcomer = made()
+        #expect(words(newcomer.stand([now])) == ["10 running 1 h/0", "20 succeeded 1 h/0", "30 running 2 h/0"])
+        #expect(newcomer.stand([now]).isEmpty)
+        #expect(words(newcomer.happened([event(.failed, attempt: 2, started: 30, at: 40)])) == ["40 failed 2 h/0"])
+    }
+
+    /// With its group, which is tried again: the first end did not count, and it does not begin again.
+    @Test func endWithoutAnotherAttempt_isToldAfterThatOfTheLast() {
+        var told = made()
+        #expect(words(told.happened([event(.failed, attempt: 1, started: 10, at: 20)])) == ["10 running 1 ", "20 failed 1 "])
+        var now = view(.cancelled, attempt: 1, started: 0, finished: 30)
+        now.worker = ""
+        now.earlierAttempts = [.with { ($0.number, $0.startedAt, $0.finishedAt, $0.ending) = (1, 10, 20, .failed) }]
+        #expect(words(told.stand([now])) == ["30 cancelled 1 "])
+        #expect(told.stand([now]).isEmpty)
+        #expect(told.happened([event(.cancelled, attempt: 1, at: 30)]).isEmpty)
     }
 
     @Test func groups_areNoOperations_andTheEndIsToldOnce() {

@@ -40,7 +40,7 @@ import Wire
 
     /// The guardian of a supervisor.
     private static func find(of supervisor: pid_t) -> pid_t? {
-        ProcessTable.current().children(of: supervisor).map(\.id).first { process in
+        ProcessTable.now().children(of: supervisor).map(\.id).first { process in
             FileManager.default.contents(atPath: "/proc/\(process)/comm") == Data("guardian\n".utf8)
         }
     }

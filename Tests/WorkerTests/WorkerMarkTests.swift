@@ -122,10 +122,10 @@ import Testing
         let leader = try start(["/bin/sh", "-c", "env -i sleep 600 & wait"], [entry, "PATH=/usr/bin:/bin"])
         defer { end([leader]) }
         let members: @Sendable () -> [pid_t] = {
-            ProcessTable.current().entries.filter { $0.session == leader && $0.id != leader && !$0.isZombie }.map(\.id)
+            ProcessTable.now().entries.filter { $0.session == leader && $0.id != leader && !$0.isZombie }.map(\.id)
         }
         let isThere = try await eventually {
-            members().contains { ProcessTable.variable(WorkerMark.environmentName, of: $0) == nil }
+            members().contains { (try? ProcessTable.variable(WorkerMark.environmentName, of: $0)) == nil }
         }
         #expect(isThere)
         let areGone = try await eventually {

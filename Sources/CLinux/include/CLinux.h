@@ -32,6 +32,9 @@ pid_t clinux_reap_orphan(void);
 // -1 with ECHILD when there are no children at all.
 pid_t clinux_peek_ended_child(void);
 
+// Whether the child `pid` has ended, without reaping it; also when it is none, or was reaped.
+bool clinux_has_ended(pid_t pid);
+
 // Reaps `pid`, which has ended. `*code` is its exit code or signal; returns 1 when it was ended by a signal, else 0.
 int clinux_reap(pid_t pid, int *code);
 

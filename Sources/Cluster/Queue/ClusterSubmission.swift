@@ -25,7 +25,7 @@ public final class ClusterSubmission: Sendable {
 
     /// What happens to it on the cluster, beginning with how it stands; ends with its end. May be asked for several times.
     public var events: SubmissionEvents {
-        SubmissionEvents(connection.follow(id)) { [session] in session.mirrors.graph }
+        SubmissionEvents(connection.follow(id), standing: connection.operations(of: id)) { [session] in session.mirrors.graph }
     }
 
     /// Asks for its cancellation, or that of the operation or group at `path` within it, as `aop cancel` does. When this returns the

@@ -29,7 +29,7 @@ public struct RemoteSubmission: Sendable {
 
     /// What happens to it, beginning with how it stands; ends with its end. It goes on after a restart of the
     /// coordinator. May be asked for several times.
-    public var events: SubmissionEvents { SubmissionEvents(connection.follow(id)) }
+    public var events: SubmissionEvents { SubmissionEvents(connection.follow(id), standing: connection.operations(of: id)) }
 
     /// Waits until everything of it has ended, across restarts of the coordinator.
     ///

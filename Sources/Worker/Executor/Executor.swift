@@ -90,6 +90,14 @@ final class Executor: @unchecked Sendable {
         try TemporaryDirectory.ensure(configuration.temporaryDirectory)
         // The commands' share of the environment is passed on purpose; this is not part of it.
         unsetenv(ExecutorConfiguration.environmentName)
+        let room = host.commands.room.max
+        if room < configuration.slots {
+            logger.warning(
+                """
+                this process may have \(OpenFileLimit.current) files open, which is enough for \(room) commands at once, and has \(configuration.slots) \
+                slots; commands beyond wait in their slots. Raise it (LimitNOFILE=, ulimit -n), or give it fewer slots
+                """)
+        }
         try watchSignals()
         try openChannel()
         makeRunner()

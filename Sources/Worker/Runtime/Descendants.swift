@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Wire
 
 /// Ends processes this process is responsible for.
 enum Descendants {
@@ -11,10 +12,11 @@ enum Descendants {
     static func killAll(withinMilliseconds milliseconds: Int64) -> [pid_t] {
         let deadline = EventLoop.now() + milliseconds
         while true {
-            let alive = ProcessTable.current().descendants(of: getpid()).filter { !$0.isZombie }.map(\.id)
-            if alive.isEmpty { return [] }
-            for id in alive { kill(id, SIGKILL) }
-            if EventLoop.now() >= deadline { return alive }
+            // Where they cannot be looked at now, there is no telling that nothing is left.
+            let alive = (try? ProcessTable.current()).map { $0.descendants(of: getpid()).filter { !$0.isZombie }.map(\.id) }
+            if alive == [] { return [] }
+            for id in alive ?? [] { kill(id, SIGKILL) }
+            if EventLoop.now() >= deadline { return alive ?? [] }
             usleep(1000)  // nothing tells of the end of a process that is no child
         }
     }

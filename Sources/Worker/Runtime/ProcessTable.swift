@@ -1,4 +1,5 @@
 import Foundation
+import Wire
 
 /// The processes of this host as /proc shows them at one moment.
 struct ProcessTable {
@@ -14,15 +15,16 @@ struct ProcessTable {
     private(set) var entries: [Entry] = []
 
     /// Reads /proc. Processes that end meanwhile are left out.
-    static func current() -> ProcessTable {
+    /// - Throws: `SystemCallError` when it cannot be read now, or not all of it: this process has too many files open, or there is no memory.
+    static func current() throws(SystemCallError) -> ProcessTable {
         var table = ProcessTable()
-        guard let directory = opendir("/proc") else { return table }
+        guard let directory = opendir("/proc") else { throw SystemCallError(operation: "opendir", subject: "/proc", errno: errno) }
         defer { closedir(directory) }
         while let item = readdir(directory) {
             let name = withUnsafePointer(to: &item.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { pid_t(String(cString: $0)) }
             }
-            if let id = name, let entry = Entry(id: id) { table.entries.append(entry) }
+            if let id = name, let entry = try Entry(reading: id) { table.entries.append(entry) }
         }
         return table
     }
@@ -49,8 +51,9 @@ struct ProcessTable {
 
     /// Whether a process has all of `entries` ("NAME=value") in the environment it was started with. False when it has
     /// ended or belongs to somebody else.
-    static func environment(of id: pid_t, contains entries: [String]) -> Bool {
-        guard let bytes = read("/proc/\(id)/environ", limit: environmentBytesMax) else { return false }
+    /// - Throws: `SystemCallError` as ``current()``.
+    static func environment(of id: pid_t, contains entries: [String]) throws(SystemCallError) -> Bool {
+        guard let bytes = try read("/proc/\(id)/environ", limit: environmentBytesMax) else { return false }
         let variables = bytes.split(separator: 0)
         return entries.allSatisfy { entry in variables.contains { $0.elementsEqual(entry.utf8) } }
     }
@@ -59,14 +62,15 @@ struct ProcessTable {
     private static let environmentBytesMax = 8 << 20
 
     /// The marks of all workers of which a process is there that may be looked into.
-    static func marks() -> Set<WorkerMark> {
-        Set(current().entries.compactMap { variable(WorkerMark.environmentName, of: $0.id).flatMap { WorkerMark($0) } })
+    /// - Throws: `SystemCallError` as ``current()``.
+    static func marks() throws -> Set<WorkerMark> {
+        Set(try current().entries.compactMap { try variable(WorkerMark.environmentName, of: $0.id).flatMap { WorkerMark($0) } })
     }
 
     /// A variable of the environment that a process was started with; nil when it has none of this name, has ended or belongs to
     /// somebody else.
-    static func variable(_ name: String, of id: pid_t) -> String? {
-        guard let bytes = read("/proc/\(id)/environ", limit: environmentBytesMax) else { return nil }
+    static func variable(_ name: String, of id: pid_t) throws(SystemCallError) -> String? {
+        guard let bytes = try read("/proc/\(id)/environ", limit: environmentBytesMax) else { return nil }
         let prefix = Array("\(name)=".utf8)
         return bytes.split(separator: 0).first { $0.starts(with: prefix) }.map {
             String(decoding: $0.dropFirst(prefix.count), as: UTF8.self)
@@ -74,11 +78,11 @@ struct ProcessTable {
     }
 
     /// Whether a process calls itself as guardians of workers do.
-    static func isGuardian(_ id: pid_t) -> Bool { read("/proc/\(id)/comm", limit: 64) == Array("guardian\n".utf8) }
+    static func isGuardian(_ id: pid_t) throws(SystemCallError) -> Bool { try read("/proc/\(id)/comm", limit: 64) == Array("guardian\n".utf8) }
 
     /// When a process was started, in clock ticks since the host was; nil when it is not there, or is hidden.
     static func startedTicks(of id: pid_t) -> UInt64? {
-        read("/proc/\(id)/stat", limit: 4096).flatMap { startedTicks(stat: $0) }
+        (try? read("/proc/\(id)/stat", limit: 4096)).flatMap { startedTicks(stat: $0) }
     }
 
     /// The 22nd field; the second one is the name, in parentheses, which may hold anything.
@@ -89,9 +93,13 @@ struct ProcessTable {
         return UInt64(String(decoding: fields[19], as: UTF8.self))
     }
 
-    fileprivate static func read(_ path: String, limit: Int) -> [UInt8]? {
+    /// - Returns: nil when there is no such process, or not to be looked at.
+    fileprivate static func read(_ path: String, limit: Int) throws(SystemCallError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else {
+            if [EMFILE, ENFILE, ENOMEM].contains(errno) { throw SystemCallError(operation: "open", subject: path, errno: errno) }
+            return nil
+        }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -105,9 +113,16 @@ struct ProcessTable {
 }
 
 extension ProcessTable.Entry {
-    /// Reads /proc/ID/stat; nil when there is no such process.
+    /// nil when there is no such process, or when that cannot be seen now.
     init?(id: pid_t) {
-        guard let bytes = ProcessTable.read("/proc/\(id)/stat", limit: 4096) else { return nil }
+        guard let entry = try? Self(reading: id) else { return nil }
+        self = entry
+    }
+
+    /// Reads /proc/ID/stat; nil when there is no such process.
+    /// - Throws: `SystemCallError` as ``ProcessTable/current()``.
+    init?(reading id: pid_t) throws(SystemCallError) {
+        guard let bytes = try ProcessTable.read("/proc/\(id)/stat", limit: 4096) else { return nil }
         self.init(id: id, stat: bytes)
     }
 

@@ -11,6 +11,7 @@ final class CommandHost: @unchecked Sendable {
     let logger: Logger
     /// Closed when the process ends: nothing is started any more.
     let spawns: SpawnGate
+    let room: CommandRoom
     /// `/dev/null`, for commands without input; shared by all.
     let nullDescriptor: Int32
     private var running: [UInt64: RunningCommand] = [:]
@@ -25,6 +26,7 @@ final class CommandHost: @unchecked Sendable {
         self.loop = loop
         self.spawns = spawns
         self.logger = logger
+        room = CommandRoom(max: CommandRoom.max(openFiles: OpenFileLimit.current, inUse: try OpenFileLimit.inUse()))
         nullDescriptor = try SystemCallError.check(open("/dev/null", O_RDWR | O_CLOEXEC), "open", "/dev/null")
     }
 
@@ -87,12 +89,14 @@ struct CommandStart: Sendable {
 
 /// What is known of a command when nothing of it is left.
 struct CommandTrace: Sendable {
-    /// Why a command was killed whose stdout was not taken any more.
+    /// Why a command was killed.
     enum Cut: Sendable {
         /// It grew beyond its limit.
         case limit
         /// The disk does not take what is kept of it.
         case disk(any Error)
+        /// It could not be watched.
+        case unwatched(any Error)
     }
 
     var stdout = KeptOutput.memory([])

@@ -93,7 +93,7 @@ struct CommandRun: Sendable {
         return options
     }
 
-    private var name: String {
+    var name: String {
         switch program {
         case .shell: "/bin/sh"
         case .executable(let name, _): name

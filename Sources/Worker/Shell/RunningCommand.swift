@@ -60,9 +60,17 @@ final class RunningCommand {
         } catch {
             // Out of kernel memory or descriptors: a command nobody watches must not go on.
             host.logger.error("command \(start.process) cannot be watched and is killed: \(error)")
+            if trace.cut == nil { trace.cut = .unwatched(error) }
             killEverything()
-            host.loop.after(milliseconds: 10) { self.leaderEnded() }
+            awaitLeader(round: 0)
         }
+    }
+
+    /// The end of a leader of which nothing tells. Before it is dead nobody else may look for its end: they would wait for what tells of it.
+    private func awaitLeader(round: Int64) {
+        guard case .killed = phase else { return }
+        guard !clinux_has_ended(start.process) else { return leaderEnded() }
+        lookAgain(after: round) { self.awaitLeader(round: round + 1) }
     }
 
     // MARK: Stopping
@@ -87,10 +95,11 @@ final class RunningCommand {
 
     private func killEverything() {
         phase = .killed
-        let members = members(of: .current())
+        // Where the processes cannot be looked at now, the sweep kills those that are left.
+        let members = (try? members()) ?? []
         // The shell first, with its group: it would see its child die and begin what comes next.
         kill(-start.process, SIGKILL)
-        for member in members where !ProcessTable.isGuardian(member) { kill(member, SIGKILL) }
+        for member in members where !mayBeGuardian(member) { kill(member, SIGKILL) }
     }
 
     // MARK: The end
@@ -109,17 +118,17 @@ final class RunningCommand {
     /// A shell ends at once when it is told to; what it waited for may have to clean up.
     private func awaitGroup() {
         guard case .outlasting(let timer, let round) = phase else { return }
-        let isLeft =
-            host.mayHaveOrphans()
-            && ProcessTable.current().entries.contains { entry in
-                entry.group == start.process && entry.id != start.process && !entry.isZombie
-            }
-        guard isLeft else {
+        guard host.mayHaveOrphans(), mayBeLeftOfGroup() else {
             host.loop.cancel(timer)
             return beginSweep()
         }
         phase = .outlasting(timer, round: round + 1)
         lookAgain(after: round) { self.awaitGroup() }
+    }
+
+    private func mayBeLeftOfGroup() -> Bool {
+        guard let table = try? ProcessTable.current() else { return true }
+        return table.entries.contains { $0.group == start.process && $0.id != start.process && !$0.isZombie }
     }
 
     private func beginSweep() {
@@ -137,10 +146,16 @@ final class RunningCommand {
     private func sweep() {
         guard case .sweeping(let round) = phase else { return }
         guard host.mayHaveOrphans() else { return conclude() }
-        let left = members(of: .current())
+        let left: [pid_t]
+        do { left = try members() } catch {
+            // Nothing is concluded from what was not seen.
+            if round % 200 == 0 { host.logger.warning("what the ended command \(start.process) has left cannot be looked for; trying again: \(error)") }
+            phase = .sweeping(round: round + 1)
+            return lookAgain(after: round) { self.sweep() }
+        }
         guard !left.isEmpty else { return conclude() }
         // The guardian of a worker that the command has started kills what is left of that one, which is nobody else's, and ends.
-        for member in left where round >= Self.guardianRounds || !ProcessTable.isGuardian(member) { kill(member, SIGKILL) }
+        for member in left where round >= Self.guardianRounds || !mayBeGuardian(member) { kill(member, SIGKILL) }
         if round == 200 {
             host.logger.warning("processes \(left) of the ended command \(start.process) do not die; waiting for them")
         }
@@ -153,16 +168,19 @@ final class RunningCommand {
 
     /// The living processes of this command but its leader: of its process group, of its session, and those that left
     /// the session and whose parents have ended.
-    private func members(of table: ProcessTable) -> [pid_t] {
+    /// - Throws: `SystemCallError` when they cannot be looked at now.
+    private func members() throws -> [pid_t] {
         let ownID = getpid()
-        return table.entries.filter { entry in
+        return try ProcessTable.current().entries.filter { entry in
             guard !entry.isZombie, entry.id != start.process, entry.id != ownID else { return false }
             if entry.session == start.process || entry.group == start.process { return true }
             // An orphan that belongs to no running command.
-            return entry.parent == ownID && !host.isRunning(session: entry.session)
+            return try entry.parent == ownID && !host.isRunning(session: entry.session)
                 && ProcessTable.environment(of: entry.id, contains: start.markers)
         }.map(\.id)
     }
+
+    private func mayBeGuardian(_ process: pid_t) -> Bool { (try? ProcessTable.isGuardian(process)) ?? true }
 
     private func conclude() {
         for stream in Array(openOutputs.keys) {

@@ -51,6 +51,9 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
         let form = parameters.output ?? .text
         let limit = OutputLimit(parameters.maxOutput, of: form)
         let environment = try context.host.environment.make(for: parameters, context: context)
+        let room = context.host.commands.room
+        guard await room.enter(control) else { throw AOperationError.isCancelled(self) }
+        defer { room.leave() }
         let directory = try AttemptDirectory(parameters.workingDirectory, settings: context.host)
         guard !control.isStopped else {
             await directory.remove(logger: context.host.commands.logger)
@@ -66,6 +69,8 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
         switch trace.cut {
         case .limit?: throw limit.fault(found: trace.stdoutBytes)
         case .disk(let error)?: throw CommandOutput.fault(for: error, host: context.host.hostName)
+        case .unwatched(let error)?:
+            throw OperationFault(.spawn, "\(command.name) on \(context.host.hostName) was killed as it began, because it cannot be watched: \(error)")
         case nil: break
         }
         if let fault = ending.fault(host: context.host.hostName, stderr: trace.stderrTail, context.redaction) { throw fault }

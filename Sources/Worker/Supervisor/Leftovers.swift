@@ -16,10 +16,14 @@ enum Leftovers {
     /// What a worker runs whose supervisor lives is never touched, nor is what is of another PID or time namespace, or belongs to another user.
     static func end(besides own: WorkerMark, logger: Logger) {
         let inherited = ProcessInfo.processInfo.environment[WorkerMark.environmentName]
-        let marks = dead(among: ProcessTable.marks(), of: own.namespace, inherited: inherited) { $0.isSupervisorAlive }
+        let found: Set<WorkerMark>
+        do { found = try ProcessTable.marks() } catch {
+            return logger.warning("what earlier workers may have left cannot be looked for: \(error)")
+        }
+        let marks = dead(among: found, of: own.namespace, inherited: inherited) { $0.isSupervisorAlive }
         guard !marks.isEmpty else { return }
         let begin = BootClock.milliseconds()
-        var found: Set<pid_t> = []
+        var ended: Set<pid_t> = []
         // What is just being started shows no environment for a moment: one look that finds nothing is not enough.
         var quietLooks = 0
         while quietLooks < 2 {
@@ -27,7 +31,7 @@ enum Leftovers {
             let left = marks.reduce(into: Set<pid_t>()) { left, mark in
                 left.formUnion(look(for: mark, sparesExecutors: passed < Int64(Guardian.executorMilliseconds)))
             }
-            found.formUnion(left)
+            ended.formUnion(left)
             quietLooks = left.isEmpty ? quietLooks + 1 : 0
             guard passed < limitMilliseconds else {
                 if !left.isEmpty {
@@ -37,10 +41,10 @@ enum Leftovers {
             }
             if quietLooks < 2 { usleep(pauseMilliseconds * 1000) }  // nothing tells of the end of a process that is no child
         }
-        guard !found.isEmpty else { return }
+        guard !ended.isEmpty else { return }
         let supervisors = marks.map { "\($0.supervisor)" }.sorted().joined(separator: ", ")
         logger.notice(
-            "ended \(found.count) processes of earlier workers, whose supervisors do not live any more (\(supervisors)): \(found.sorted())")
+            "ended \(ended.count) processes of earlier workers, whose supervisors do not live any more (\(supervisors)): \(ended.sorted())")
     }
 
     /// Those whose supervisor is gone.

@@ -295,8 +295,11 @@ final class Supervisor: @unchecked Sendable {
     private func sweep(round: Int64) {
         isSweeping = true
         bury()
-        let orphans = ProcessTable.current().children(of: getpid()).filter {
-            state.executors[$0.id] == nil && $0.id != guardian.process
+        let orphans: [ProcessTable.Entry]
+        do { orphans = try orphansNow() } catch {
+            if round % 200 == 0 { logger.warning("what an ended executor has left cannot be looked for; trying again: \(error)") }
+            loop.after(milliseconds: min(1 + round / 4, 50)) { [unowned self] in sweep(round: round + 1) }
+            return
         }
         guard !orphans.isEmpty else {
             isSweeping = false
@@ -305,6 +308,10 @@ final class Supervisor: @unchecked Sendable {
         for orphan in orphans where !orphan.isZombie { kill(orphan.id, SIGKILL) }
         if round == 200 { logger.warning("processes \(orphans.map(\.id)) do not die; waiting for them") }
         loop.after(milliseconds: min(1 + round / 4, 50)) { [unowned self] in sweep(round: round + 1) }
+    }
+
+    private func orphansNow() throws(SystemCallError) -> [ProcessTable.Entry] {
+        try ProcessTable.current().children(of: getpid()).filter { state.executors[$0.id] == nil && $0.id != guardian.process }
     }
 }
 
