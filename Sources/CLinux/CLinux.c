@@ -127,6 +127,16 @@ int clinux_reap(pid_t pid, int *code) {
 
 // ── descriptors ──
 
+// Swift's runtime may have opened something by the time `main` is called, so that it is not left to that. Where there is no /dev/null there
+// is nobody to tell.
+__attribute__((constructor(101))) static void open_standard_descriptors(void) {
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+        // The lowest number that is free: this one. Children have it, too.
+        if (open("/dev/null", O_RDWR) < 0) return;
+    }
+}
+
 int clinux_set_nonblocking(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);
     return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);

@@ -52,7 +52,7 @@ enum CoordinatorLimits {
     /// Bytes of large values' parts that are read for one peer or wait in its outbox; further parts are read once it has
     /// taken these: bounds memory, and what other messages wait for.
     static let partBytesInFlight = 8 << 20
-    /// Between two looks whether the data directory is there, and whether this process can open another file.
+    /// Between two looks whether the data directory and its files are there, and whether this process can open another file.
     static let lookAroundMilliseconds: Int64 = 1_000
     /// Large values that go to the disk together, at most: the first one waits for the last.
     static let valuesPerSync = 64

@@ -6,15 +6,15 @@ enum FileLimits {
     static let fileBytes = 64 << 20
     /// Scalars, lists and maps of one file, aliases counted as often as they are used: what stops alias bombs.
     static let values = 10_000_000
-    /// Entries of one list: no group and no forEach has more.
-    static let listEntries = max(Limits.graphNodes, Limits.forEachElements)
+    /// Entries of one list: no group and no forEach has more. The root is a node, and in no list.
+    static let listEntries = max(Limits.graphNodes - 1, Limits.forEachElements)
     /// Groups within groups, as the coordinator accepts them.
     static let nestingDepth = Limits.nestingDepth
     /// Lists and maps within each other in the text: a nested group takes two of them, the rest is for values.
     static let textDepth = 4 * nestingDepth
     /// Lists and maps within one parameter, variable or element; JSON decoders give up at 512.
     static let valueDepth = 256
-    /// Nodes of one graph, forEach bodies included.
+    /// Nodes of one graph, its root and forEach bodies included.
     static let graphNodes = Limits.graphNodes
     /// Elements of one literal forEach list.
     static let forEachElements = Limits.forEachElements

@@ -87,8 +87,8 @@ public enum Limits {
     /// Groups within groups: what recursive descent over a graph may cost in stack.
     public static let nestingDepth = 1000
 
-    /// Nodes of one submitted graph: what admission may cost in memory and time.
-    public static let graphNodes = 1_000_000
+    /// Nodes of one submitted graph, a million below its root and the root: what admission may cost in memory and time.
+    public static let graphNodes = 1_000_001
 
     /// Elements of one forEach, written or received.
     public static let forEachElements = 1_000_000

@@ -26,7 +26,7 @@ public enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLarge(let what, let bytes, let limit, let limitBytes):
             "\(what) of \(bytes) bytes is larger than Limits.\(limit) (\(limitBytes) bytes)"
         case .tooManyNodes(let count):
-            "\(count) nodes in one graph; the limit is \(Limits.graphNodes) (graphNodes)"
+            "\(count) nodes in one graph; the limit is \(Limits.graphNodes) with its root (graphNodes)"
         case .undecodable(let reason):
             "a message that is not of the aop protocol, version \(ProtocolVersion.major): \(reason)"
         case .unknownBody:

@@ -184,6 +184,48 @@ import Wire
         #expect(try files().count == 1)
     }
 
+    /// To wait for it would be to wait for ever, and to end would be to meet it again after the next start.
+    @Test func valueLargerThanAFileMayBe_isRefusedBeforeItComes_andOthersAreNot() async throws {
+        var limited = try BlobStore(path: path)
+        limited.fileBytesMax = 1_000
+        #expect {
+            try limited.store(Data(count: 1_001))
+        } throws: {
+            ($0 as? BlobStoreError)?.obstacle == .fileSize
+        }
+        let store = limited
+        let small = Data(repeating: 1, count: 1_000)
+        let told = try await onThread {
+            let events = Collector<BlobService.Event>()
+            let service = try BlobService(store) { events.add($0) }
+            service.post(.begin(PullID(rawValue: 1), BlobKey(digest: BlobDigest(hashing: Data([9])), size: 1_001), .value))
+            service.post(.begin(PullID(rawValue: 2), BlobKey(digest: BlobDigest(hashing: small), size: 1_000), .value))
+            service.post(.append(PullID(rawValue: 2), Buffer(small)))
+            service.post(.finish(PullID(rawValue: 2)))
+            service.close()
+            return try events.wait { $0.count == 4 }
+        }
+        guard case .tooLarge(let pull, let error) = told[0], case .ready = told[1], case .appended = told[2], case .kept = told[3] else {
+            Issue.record("\(told)")
+            return
+        }
+        #expect(pull == PullID(rawValue: 1))
+        #expect("\(error)".contains("cannot store a value of 1001 bytes: File too large; "), "\(error)")
+        #expect(try files().count == 1)
+    }
+
+    private static let obstacles: [(code: Int32, mayBeTriedAgain: Bool, obstacle: BlobStoreError.Obstacle)] = [
+        (ENOSPC, true, .room), (EDQUOT, true, .room), (EFBIG, true, .fileSize), (EIO, true, .disk), (ENOSPC, false, .disk),
+        (EFBIG, false, .disk),
+    ]
+
+    @Test(arguments: obstacles)
+    func whatIsInTheWay_followsFromTheError(code: Int32, mayBeTriedAgain: Bool, obstacle: BlobStoreError.Obstacle) {
+        let error = BlobStoreError(path: "/d/blobs/incoming/1", action: "write", code: code, mayBeTriedAgain: mayBeTriedAgain)
+        #expect(error.obstacle == obstacle)
+        #expect("\(error)".hasSuffix("check free space, permissions and the health of the disk") == (obstacle != .fileSize), "\(error)")
+    }
+
     @Test func wrongBytes_areRejectedByTheService() async throws {
         let store = try BlobStore(path: path)
         let last = try await onThread {

@@ -61,6 +61,14 @@ import Testing
         #expect(graph.faults(limits: GraphLimits(nodesMax: 2)).first?.message.contains("limit of 2") == true)
     }
 
+    @Test func rootIsOneOfTheNodes_andAMillionMayBeBelowIt() {
+        let graph = Sketch.group("root", [.op("a"), .op("b")]).graph()
+        #expect(graph.faults(limits: GraphLimits(nodesMax: 3)).isEmpty)
+        let fault = graph.faults(limits: GraphLimits(nodesMax: 2)).first
+        #expect(fault?.message.contains("has 3 nodes, more than the limit of 2 with its root") == true)
+        #expect(GraphLimits().nodesMax == 1 + 1_000_000)
+    }
+
     /// None of them has passed admission, wherever it comes from.
     private static let malformed: [Graph] = {
         let op = Node(id: "x", parent: 0, kind: .operation(OperationNode(type: "noop", parameters: 0)))

@@ -23,7 +23,14 @@ import Testing
         let inside = request == 2 ? 2 : 1
         let frame = field(8, [0x09, 1, 2, 3, 4, 5, 6, 7, 8] + field(request, field(inside, graph(nodes: Limits.graphNodes + 1))))
         #expect(throws: WireError.tooManyNodes(Limits.graphNodes + 1)) { try WirePeerMessage(frames: [Buffer(frame)]) }
-        #expect("\(WireError.tooManyNodes(1_000_001))" == "1000001 nodes in one graph; the limit is 1000000 (graphNodes)")
+        #expect("\(WireError.tooManyNodes(1_000_002))" == "1000002 nodes in one graph; the limit is 1000001 with its root (graphNodes)")
+    }
+
+    @Test func rootAndAMillionBelowIt_areAGraph_andOneMoreIsNot() throws {
+        try graph(nodes: 1 + 1_000_000).withUnsafeBytes { try MessageScan.checkGraph($0) }
+        #expect(throws: WireError.tooManyNodes(1_000_002)) {
+            try graph(nodes: 2 + 1_000_000).withUnsafeBytes { try MessageScan.checkGraph($0) }
+        }
     }
 
     @Test func nodes_areCountedAsTheyAreDecoded() throws {

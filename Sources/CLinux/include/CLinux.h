@@ -52,6 +52,9 @@ pid_t clinux_start_guardian(const char *entry, const char *spared, int spared_mi
 
 // ── descriptors ──
 
+// Before `main`, in each program that has this library in it: of 0, 1 and 2 those that are closed are opened on /dev/null, for what it
+// starts, too. The next file that is opened would have such a number otherwise, and whatever is printed would be written into it.
+
 // A pipe. `ends[0]` is read from and does not block; `ends[1]` is written to.
 int clinux_output_pipe(int ends[2]);
 

@@ -28,12 +28,21 @@ public struct BlobStoreError: Error, Equatable, CustomStringConvertible {
     public let path: String
     public let action: String
     public let reason: String
-    /// There is no room, and nothing is damaged: once there is, it can be tried again.
-    let isForLackOfRoom: Bool
+    let obstacle: Obstacle
+
+    /// What is in the way.
+    enum Obstacle: Equatable, Sendable {
+        /// The disk, or whose it is: files cannot be relied on.
+        case disk
+        /// There is no room, and nothing is damaged: once there is, it can be tried again.
+        case room
+        /// No file may be so large, while this process lives; nothing is damaged.
+        case fileSize
+    }
 
     init(path: String, action: String, reason: String) {
         (self.path, self.action, self.reason) = (path, action, reason)
-        isForLackOfRoom = false
+        obstacle = .disk
     }
 
     /// - Parameters:
@@ -41,10 +50,20 @@ public struct BlobStoreError: Error, Equatable, CustomStringConvertible {
     ///   - mayBeTriedAgain: nothing has been changed that would have to be undone first.
     init(path: String, action: String, code: Int32, mayBeTriedAgain: Bool = false) {
         (self.path, self.action, reason) = (path, action, DataDirectory.reason(code))
-        isForLackOfRoom = mayBeTriedAgain && (code == ENOSPC || code == EDQUOT)
+        obstacle =
+            switch code {
+            case ENOSPC, EDQUOT: mayBeTriedAgain ? .room : .disk
+            case EFBIG: mayBeTriedAgain ? .fileSize : .disk
+            default: .disk
+            }
     }
 
     public var description: String {
-        "\(path): cannot \(action): \(reason); check free space, permissions and the health of the disk"
+        let remedy =
+            switch obstacle {
+            case .disk, .room: "check free space, permissions and the health of the disk"
+            case .fileSize: FileSizeLimit.text ?? "its file system takes no file so large; keep the data on another one"
+            }
+        return "\(path): cannot \(action): \(reason); \(remedy)"
     }
 }

@@ -65,8 +65,10 @@ final class BlobService: Sendable {
         case rejected(PullID, reason: String)
         case part(PeerID, BlobDigest, offset: UInt64, BlobStore.Part)
         case stored(StoreID, BlobKey)
-        /// There is no room for it. It is not tried again.
+        /// There is no room for it, or no file may be so large. It is not tried again.
         case notStored(StoreID, BlobStoreError)
+        /// No file may be so large. Nothing is left of it.
+        case tooLarge(PullID, BlobStoreError)
         /// There is no room for what has come, or is to come. Nothing is lost of it; it waits for a `retry`. Comes with each one, too.
         case noRoom([PullID], BlobStoreError)
         /// Nothing waits for room any more.
@@ -158,12 +160,16 @@ private struct BlobWorker {
         case .store(let id, _):
             // Whatever is for the same peer would wait with it.
             do throws(BlobStoreError) { try perform(job) } catch {
-                guard error.isForLackOfRoom else { throw error }
+                guard error.obstacle != .disk else { throw error }
                 report(.notStored(id, error))
             }
         default:
             if let pull = job.pull, waiting.contains(where: { $0.pull == pull }) { return waiting.append(job) }
             do throws(BlobStoreError) { try perform(job) } catch {
+                if error.obstacle == .fileSize, let pull = job.pull {
+                    incoming.removeValue(forKey: pull)?.file.discard()
+                    return report(.tooLarge(pull, error))
+                }
                 try hold(error)
                 waiting.append(job)
             }
@@ -180,7 +186,7 @@ private struct BlobWorker {
 
     /// - Throws: the error, unless room is all that is missing.
     private mutating func hold(_ error: BlobStoreError) throws(BlobStoreError) {
-        guard error.isForLackOfRoom else { throw error }
+        guard error.obstacle == .room else { throw error }
         if shortage == nil { (shortage, isShortageToTell) = (error, true) }
     }
 

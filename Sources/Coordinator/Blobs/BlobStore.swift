@@ -12,6 +12,8 @@ struct BlobStore {
     var mayWaitForDescriptor: @Sendable () -> Bool = { false }
     /// Values leave so much free, for the journal.
     var reserveBytes: UInt64 = 0
+    /// Of a file; nil: any.
+    var fileBytesMax = FileSizeLimit.bytes
     private var incomingPath: String { root + "/incoming" }
 
     /// Opens the store, removes what earlier processes left half-written, and makes the names durable that they left
@@ -62,6 +64,7 @@ struct BlobStore {
     ///   - promised: bytes that others, which are not complete, will take.
     /// - Throws: `BlobStoreError`.
     mutating func makeIncoming(size: UInt64 = 0, promised: UInt64 = 0) throws(BlobStoreError) -> IncomingBlob {
+        try checkSize(size)
         if size > 0, let free = DiskReserve.freeBytes(in: root) {
             let (needed, overflows) = size.addingReportingOverflow(promised + reserveBytes)
             guard !overflows, needed <= free else {
@@ -77,6 +80,12 @@ struct BlobStore {
         let descriptor = openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path, "make the file", mayBeTriedAgain: true) }
         return IncomingBlob(path: path, descriptor: descriptor)
+    }
+
+    /// Before any of it is asked for, and before the system meets the limit, which kills a process that does not say otherwise.
+    private func checkSize(_ size: UInt64) throws(BlobStoreError) {
+        guard let fileBytesMax, size > fileBytesMax else { return }
+        throw BlobStoreError(path: incomingPath, action: "store a value of \(size) bytes", code: EFBIG, mayBeTriedAgain: true)
     }
 
     /// Why an incoming value is not the one that was named; nil: it is.
@@ -135,6 +144,7 @@ struct BlobStore {
             try touch(key)
             return key
         }
+        try checkSize(key.size)
         let blob = try makeIncoming()
         do { try bytes.withUnsafeBytes { try blob.append($0) } } catch let error as BlobStoreError { throw error } catch {
             preconditionFailure("IncomingBlob.append throws nothing but BlobStoreError, got \(error)")

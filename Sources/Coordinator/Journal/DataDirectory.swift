@@ -32,6 +32,8 @@ public final class DataDirectory: Sendable {
     }
 
     var journalPath: String { path + "/journal.sqlite" }
+    /// SQLite's, of what is not in the journal's file yet.
+    var journalLogPath: String { journalPath + "-wal" }
     var outputPath: String { path + "/output.sqlite" }
     var elementsPath: String { path + "/elements.sqlite" }
     var historyPath: String { path + "/history.sqlite" }

@@ -29,6 +29,8 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
     case locked(path: String, action: String)
     /// Large values that acknowledged outcomes name are not there; `place` is one of those that had them.
     case missingValues(path: String, count: Int, place: String)
+    /// The file, or the folder, was removed under the coordinator that runs on it, or another one is in its place.
+    case replaced(path: String)
     /// A fact that reads well but does not fit the state its predecessors left.
     case misfit(path: String, sequence: UInt64, reason: String)
     case database(path: String, action: String, reason: String)
@@ -67,6 +69,10 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
             "\(path): \(count) large value\(count == 1 ? "" : "s") that the journal names \(count == 1 ? "is" : "are") missing or cut off, "
                 + "that of \(place) among them. Nothing was changed. Put the files back from a backup of the data directory, or give them up: "
                 + "aop journal give-up --dry-run lists them all, and without --dry-run a coordinator starts then, and what needs them fails"
+        case .replaced(let path):
+            "\(path) was removed, or replaced, under the coordinator that runs on it: what it would acknowledge from now on could not be found by "
+                + "the next one, so it ends. If what was there has been moved, put it back. Then start again, which says whether anything is "
+                + "missing; if so, put a backup in place: aop journal restore"
         case .misfit(let path, let sequence, let reason):
             "\(path): fact \(sequence) does not fit what came before it (\(reason)). \(Self.remedy)"
         case .locked(let path, let action):

@@ -115,7 +115,7 @@ final class JournalWriter: Sendable {
                     while !errands.isEmpty { try errands.removeFirst().run(database) }
                     for case .snapshotMade(let snapshot) in jobs { pen.backlog?.end(snapshot) }
                     if let target = pen.snapshotTarget(at: BootClock.milliseconds()) { snapshots?.make(upTo: target) }
-                    if waiting.isEmpty { pen.room.makeRoom() }
+                    if waiting.isEmpty { try pen.room.makeRoom() }
                 }
             } catch {
                 logger.critical("\(error)")

@@ -45,11 +45,14 @@ struct LogRoom {
     var isDue: Bool { if case .growing(Self.commitsPerPiece...) = state { true } else { false } }
 
     /// Adds a piece if it is time for one. Not while anything is written to the journal.
-    mutating func makeRoom() {
+    ///
+    /// - Throws: `JournalError.replaced`: the log is not there, and with it what was committed since it was last copied into its file.
+    mutating func makeRoom() throws(JournalError) {
         guard isDue else { return }
         do throws(SystemCallError) {
             state = try addPiece() ? .done : .growing(commits: 0)
         } catch {
+            guard error.errno != ENOENT else { throw .replaced(path: path) }
             // Without it commits are slower, and nothing else. An error of the disk is told to SQLite as well, when it syncs.
             logger.notice("the journal's log does not get its room ahead of time, which makes commits slower: \(error)")
             state = .done

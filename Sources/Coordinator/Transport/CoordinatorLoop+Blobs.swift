@@ -56,6 +56,9 @@ extension CoordinatorLoop {
         case .outOfDescriptors: break  // `lookForDescriptors` says so
         case .stored(let id, let key): stored(id, key)
         case .notStored(let id, let error): notStored(id, error)
+        case .tooLarge(let id, let error):
+            logger.error("\(error); what ends with it fails")
+            finish(id) { $0.tooLarge("\(error)") }
         case .noRoom(let ids, let error): noteLackOfRoom(ids, error)
         case .room:
             noteWaiting([])

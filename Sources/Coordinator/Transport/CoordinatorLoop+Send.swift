@@ -130,9 +130,13 @@ extension CoordinatorLoop {
         guard let input = storing.removeValue(forKey: id), peers[input.peer] != nil else { return }
         unflushed.insert(input.peer)
         guard let assignment = input.dispatch.fail(at: input.place) else { return }
-        let failure = Failure(
-            code: .limit,
-            message: "there is no room for what it receives where the coordinator keeps its data; make room there, and try it again")
+        let message =
+            switch error.obstacle {
+            case .fileSize: "what it receives cannot be stored by the coordinator: \(error)"
+            case .disk, .room:
+                "there is no room for what it receives where the coordinator keeps its data; make room there, and try it again"
+            }
+        let failure = Failure(code: .limit, message: message)
         inputs.append(.ended(input.peer, assignment.unit, assignment.attempt, .failure([failure]), startedAt: 0, at: now.wall))
     }
 

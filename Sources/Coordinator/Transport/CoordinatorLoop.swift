@@ -74,7 +74,7 @@ final class CoordinatorLoop {
     /// Milliseconds before this round in which the loop itself did not read what peers had sent.
     private(set) var pauseBefore: Int64 = 0
 
-    private let directory: DataDirectory
+    private let files: FilesInPlace
     private let database: JournalDatabase
     /// nil: nothing is recorded.
     private let recorder: FlightRecorder?
@@ -165,7 +165,7 @@ final class CoordinatorLoop {
         self.gatekeeper = gatekeeper
         self.enrolments = enrolments
         self.monitor = monitor
-        directory = recovery.directory
+        files = recovery.files
         database = recovery.database
         recorder = recovery.recorder
         incarnation = recovery.incarnation
@@ -214,7 +214,7 @@ final class CoordinatorLoop {
 
     /// Works until it is told to end, or cannot go on.
     ///
-    /// - Throws: `JournalError`, `BlobStoreError`, `ZMQError`: the process must end with an error.
+    /// - Throws: `JournalError`, `DataDirectoryError`, `BlobStoreError`, `ZMQError`: the process must end with an error.
     func run() throws {
         defer { close() }
         while try round() {}
@@ -284,8 +284,8 @@ final class CoordinatorLoop {
         case .running:
             if !inputs.isEmpty { return now.boot }
             if let wakeAt { deadlines.append(wakeAt) }
-            // Keys that change are to be seen where nobody is connected, too.
-            if peers.count > 0 || counters.hasRest || gatekeeper != nil { deadlines.append(silenceCheckAt) }
+            // Keys that change, and files that are gone, are to be seen where nobody is connected, too.
+            deadlines.append(silenceCheckAt)
         case .ending(let deadline, _): deadlines.append(deadline)
         }
         if !unflushed.isEmpty { deadlines.append(now.boot + CoordinatorLimits.retrySendMilliseconds) }
@@ -362,11 +362,11 @@ final class CoordinatorLoop {
 
     /// Looks now and then at what nobody tells of.
     ///
-    /// - Throws: `DataDirectoryError.removed`.
-    private func lookAround() throws(DataDirectoryError) {
+    /// - Throws: `DataDirectoryError.removed`, `JournalError.replaced`.
+    private func lookAround() throws {
         guard now.boot - lookedAroundAt >= CoordinatorLimits.lookAroundMilliseconds else { return }
         lookedAroundAt = now.boot
-        try directory.checkIsThere()
+        try files.check()
         lookForDescriptors()
         lookForRoom()
     }

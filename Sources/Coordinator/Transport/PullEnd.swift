@@ -52,13 +52,18 @@ struct PullEnd {
     }
 
     /// An attempt whose result cannot be had has failed: were it left open, it would stay so for ever.
-    func failure(_ reason: String) -> Result {
+    func failure(_ reason: String) -> Result { end(ReportedEnd.unreadable(reason, host: host), reason) }
+
+    /// No file may be so large: it would be offered again and again.
+    func tooLarge(_ reason: String) -> Result {
+        end(Failure(code: .limit, message: "the coordinator cannot store its result: \(reason)", host: host), reason)
+    }
+
+    private func end(_ failure: Failure, _ reason: String) -> Result {
         switch pull.purpose {
         case .value(let unit, let attempt, _, _, let startedAt, let endedAt),
             .elements(let unit, let attempt, let startedAt, let endedAt):
-            .ended(
-                AttemptName(unit: unit, attempt: attempt), .failure([ReportedEnd.unreadable(reason, host: host)]),
-                startedAt: startedAt, endedAt: endedAt)
+            .ended(AttemptName(unit: unit, attempt: attempt), .failure([failure]), startedAt: startedAt, endedAt: endedAt)
         case .graph(let request, _):
             .refuse(request: request, WireRequestFailed(.malformed, "the graph cannot be taken over: \(reason)"))
         }

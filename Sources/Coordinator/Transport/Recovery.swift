@@ -5,7 +5,8 @@ import Wire
 
 /// What a coordinator finds on its disk and starts from.
 struct Recovery {
-    let directory: DataDirectory
+    /// Has the directory's lock.
+    let files: FilesInPlace
     let database: JournalDatabase
     let blobs: BlobStore
     let output: OutputDatabase
@@ -28,7 +29,7 @@ struct Recovery {
     /// - Throws: `DataDirectoryError`, `JournalError`, `BlobStoreError`.
     init(_ configuration: CoordinatorConfiguration, logger: Logger) throws {
         let began = BootClock.milliseconds()
-        directory = try DataDirectory(path: configuration.dataDirectory)
+        let directory = try DataDirectory(path: configuration.dataDirectory)
         guard !DurableFiles.isThere(JournalRestore.marker(in: directory.path)) else {
             throw DataDirectoryError.restoring(path: directory.path)
         }
@@ -39,6 +40,7 @@ struct Recovery {
         if found != nil { try Self.checkValues(of: scheduler, in: directory, logger) }
         let lookedElements = try ElementScan.look(at: directory)
         database = try JournalDatabase(directory)
+        files = try FilesInPlace(directory)
         if case .tornTail(let commits) = found?.log ?? database.logFinding {
             logger.notice(
                 """
@@ -47,6 +49,9 @@ struct Recovery {
                 """)
         }
         let warn = { (text: String) in logger.warning("\(text)") }
+        if let text = FileSizeLimit.text {
+            warn("\(text); larger values are refused, and a journal that becomes larger ends the coordinator")
+        }
         var output = try OutputDatabase.open(directory, warn: warn)
         history = try configuration.historyMilliseconds == 0 ? nil : HistoryDatabase.open(directory, warn: warn)
         let (snapshot, folded) = try found.map { ($0.snapshot, $0.end) } ?? Self.fold(database, into: &scheduler)

@@ -79,7 +79,7 @@ struct GraphReader {
             }
             guard drafts.count < FileLimits.graphNodes else {
                 let member = group.members[group.next]
-                report("the graph has more than \(FileLimits.graphNodes) nodes up to here", value: member, node: group.group)
+                report("the graph has more than \(FileLimits.graphNodes) nodes up to here, with its root", value: member, node: group.group)
                 isWhole = false
                 return
             }

@@ -1,5 +1,6 @@
 /// What a graph may not exceed.
 public struct GraphLimits: Sendable {
+    /// The root is one of them.
     public var nodesMax: Int
     public var depthMax: Int
     public var elementsMax: Int
@@ -11,7 +12,7 @@ public struct GraphLimits: Sendable {
     /// Keys that nodes name, each counted once for every group around the node.
     public var keyPlacesMax = 20_000_000
 
-    public init(nodesMax: Int = 1_000_000, depthMax: Int = 1_000, elementsMax: Int = 1_000_000, unitsMax: Int = 5_000_000) {
+    public init(nodesMax: Int = 1_000_001, depthMax: Int = 1_000, elementsMax: Int = 1_000_000, unitsMax: Int = 5_000_000) {
         self.unitsMax = unitsMax
         self.nodesMax = nodesMax
         self.depthMax = depthMax
@@ -132,7 +133,9 @@ extension Graph {
         guard let root = nodes.first else { return bad(0, "the graph is empty; it needs a root group") }
         guard nodes.count <= limits.nodesMax else {
             return bad(
-                0, "the graph has \(nodes.count) nodes, more than the limit of \(limits.nodesMax); split it into several submissions")
+                0,
+                "the graph has \(nodes.count) nodes, more than the limit of \(limits.nodesMax) with its root; split it into several submissions"
+            )
         }
         guard case .group = root.kind, root.parent == 0 else { return bad(0, "node 0 must be the root group") }
         guard root.receives.isEmpty, root.after.isEmpty else { return bad(0, "the root group cannot wait for anything") }

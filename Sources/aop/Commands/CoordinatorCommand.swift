@@ -159,6 +159,7 @@ struct CoordinatorCommand: ToolCommand {
             configuration.cookie = try Cookie.loadOrCreate(directory: StateDirectory.path())
         }
         OpenFiles.raiseLimit()
+        FileSizeLimit.letWritesFail()
         let spans = QueueSpans(logger)
         if let spans { configuration.whenBegun = { spans.tell($0) } }
         let service = address.map {
