@@ -115,6 +115,30 @@ import Wire
         #expect(text.contains("`aop logs s/a`") == isOffered, "\(text)")
     }
 
+    /// All of one operation: it has not failed because of another one.
+    @Test func explanation_namesEachConditionThatFailed() {
+        let explanation = WireExplanation.with {
+            $0.submission = "s"
+            $0.path = "a"
+            $0.state = .failed
+            $0.causes = ["/x", "/y"].map { file in
+                WireCause.with {
+                    $0.operation = "s/a"
+                    $0.text = "its condition `FileExists` failed: \(file)"
+                    $0.failure.code = .condition
+                    $0.condition.key = "FileExists"
+                    $0.condition.reason = file
+                }
+            }
+        }
+        let text = ExplainText(explanation, style: Style(isEnabled: false)).text
+        #expect(!text.contains("because of") && !text.contains("`aop logs"), "\(text)")
+        for file in ["/x", "/y"] {
+            #expect(text.contains("  s/a: its condition `FileExists` failed: \(file)\n"), "\(text)")
+            #expect(text.contains("  → FileExists: ") && text.contains("(coordinator): \(file), at "), "\(text)")
+        }
+    }
+
     @Test func textOfCommands_cannotSteerTheTerminal() {
         #expect(PlainText.of("\u{1B}[31mred\u{1B}]0;title\u{07}\r\u{7f}") == "␛[31mred␛]0;title␇␍␡")
         #expect(PlainText.of("plain\ttext\n— ünï 😀") == "plain\ttext\n— ünï 😀")

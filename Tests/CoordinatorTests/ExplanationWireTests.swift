@@ -66,6 +66,22 @@ import Wire
         }
     }
 
+    /// Others have the error of the last one, or none.
+    @Test func errors_areThoseOfTheLastCause_andOfEachOfSeveralConditions() {
+        func cause(_ unit: Int, _ link: Cause.Link, _ message: String) -> Cause {
+            Cause(
+                unit: UnitID(rawValue: UInt64(unit)), operation: "s/\(unit)", link: link, at: 1, text: message,
+                failure: Failure(code: .condition, message: message), condition: nil)
+        }
+        let explanation = Explanation(
+            submission: "s", unit: 1, path: "b", kind: .operation, type: "t", state: .failed, since: 0, blockers: [], moreBlockers: 0,
+            causes: [
+                cause(1, .itself, "of all"), cause(2, .child, "one"), cause(2, .itself, "two"), cause(3, .dependency, "inner"),
+                cause(4, .producer, "origin"),
+            ], history: [], inside: [], moreInside: 0, isInsidePartial: false, view: nil, at: 10_000)
+        #expect(explanation.wire.causes.map { $0.hasFailure ? $0.failure.message : "" } == ["", "one", "two", "", "origin"])
+    }
+
     @Test func keysThatKeepWorkersOut_areNamed() {
         for (bar, name) in [(WorkerBar.revoked, "revoked"), (.limited, "limited")] {
             let wait = WorkerWait(

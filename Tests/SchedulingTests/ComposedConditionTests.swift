@@ -60,6 +60,25 @@ import Testing
         #expect(errors(&cluster) == [error])
     }
 
+    /// What each says by itself does not tell whether all together hold.
+    @Test(arguments: [
+        (
+            ConditionTree.not(.all([.leaf(0), .leaf(1)])), ConditionAnswer.Finding.satisfied,
+            "Not<AndCondition>, made of these: failed: The condition AndCondition succeed"
+        ),
+        (
+            .any([.leaf(0), .leaf(1)]), .failed,
+            "OrCondition, made of these: failed: None of the alternative conditions holds: one: no 0; two: no 1"
+        ),
+        (.not(.all([.leaf(0), .leaf(1)])), .failed, "Not<AndCondition>, made of these: satisfied"),
+    ])
+    func whatTheyComeToTogether_isToldBehindThem(tree: ConditionTree, finding: ConditionAnswer.Finding, text: String) {
+        var cluster = cluster([probe("one"), probe("two")], [tree])
+        cluster.end("a", answers(finding, finding))
+        let verdicts = cluster.explain("a")?.history.filter { $0.event == "verdict" }.map(\.text) ?? []
+        #expect(verdicts.count == 3 && verdicts.last == text, "\(verdicts)")
+    }
+
     /// What two probes come to; nil: the error of a part that stands by itself.
     @Test(arguments: [
         (ConditionTree.all([.leaf(0), .leaf(1)]), ConditionAnswer.Finding.satisfied, ConditionAnswer.Finding.satisfied, ""),

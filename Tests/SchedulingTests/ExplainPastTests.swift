@@ -104,6 +104,46 @@ import Testing
         #expect(causes("c", &cluster) == ["itself c", "dependency b"])
     }
 
+    private func refused(_ count: Int) -> AttemptOutcome {
+        .answers((0..<count).map { ConditionAnswer(condition: $0, finding: .failed, reason: "no \($0)") })
+    }
+
+    @Test func allConditionsThatFailed_areCauses_eachWithItsReasonAndError() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
+        cluster.submit(Sketch.group("root", [Sketch.op("a").having { $0.conditions = [probe, probe] }]).graph())
+        cluster.end("a", refused(2))
+        let explained = try cluster.explained("a")
+        #expect(explained.causes.map(\.text) == ["its condition `probe` failed: no 0", "its condition `probe` failed: no 1"])
+        #expect(explained.causes.map(\.link) == [.itself, .itself])
+        #expect(explained.causes.map { $0.condition?.verdict.reason } == ["no 0", "no 1"])
+        #expect(explained.causes.map { $0.failure?.message } == ["no 0", "no 1"])
+        #expect(causes("", &cluster) == ["itself ", "child a", "itself a"])
+    }
+
+    @Test func conditionBesideAnother_leadsToTheDependencyThatFailed() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
+        let careful = Sketch.op("a", after: ["b"]).having { $0.conditions = [probe, Condition(.noFailedDependencies)] }
+        cluster.submit(Sketch.group("root", [.op("b"), careful]).graph())
+        cluster.end("b", failure("broken"))
+        cluster.end("a", refused(1))
+        #expect(causes("a", &cluster) == ["itself a", "itself a", "dependency b"])
+    }
+
+    @Test func ofManyConditionsThatFailed_theFirstAreNamed_andTheOthersCounted() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let probes = (0..<14).map { _ in Condition(.probe(Probe(type: "probe", parameters: 0))) }
+        cluster.submit(Sketch.group("root", [Sketch.op("a").having { $0.conditions = probes }]).graph())
+        cluster.end("a", refused(14))
+        let explained = try cluster.explained("a")
+        #expect(explained.causes.count == 11 && explained.causes[9].condition?.verdict.reason == "no 9")
+        #expect(explained.causes.last?.text == "and 4 more of its conditions failed" && explained.causes.last?.condition == nil)
+    }
+
     /// Each has the reason that was given for it, also when others were cancelled later, and after a start from a snapshot.
     @Test func reasonsOfCancellations_stayWithWhatTheyWereFor() throws {
         var cluster = FakeCluster()

@@ -106,6 +106,23 @@ import Testing
         #expect(cluster.explain("g")?.since == at && cluster.explain("g")?.state == .paused)
     }
 
+    /// Also of what waited for its locks, which it gives back.
+    @Test func pause_standsInTheHistoryOfWhatItHolds_byItselfOrWithWhatIsAroundIt() {
+        var (cluster, id) = cluster(.keyed("a", "db"), .group("g", [.keyed("b", "db"), .op("c", after: ["b"])]))
+        cluster.begin("a")
+        #expect(cluster.state("g/b") == .locking)
+        func pauses(_ path: String, _ cluster: inout FakeCluster) -> [String] {
+            cluster.explain(path)?.history.filter { $0.event == "paused" && $0.at == cluster.now.wall }.map(\.text) ?? []
+        }
+        _ = cluster.ask(.pause(submission: "last", path: "g"))
+        #expect(cluster.state("g/b") == .paused)
+        for path in ["g/b", "g/c"] { #expect(pauses(path, &cluster) == ["\(id)/g was paused, which it is in"]) }
+        _ = cluster.ask(.pause(submission: "last", path: "g/b"))
+        #expect(pauses("g/b", &cluster) == ["it was paused", "\(id)/g was paused, which it is in"])
+        _ = cluster.ask(.pause(submission: "last", path: ""))
+        #expect(pauses("a", &cluster) == [], "it runs")
+    }
+
     // MARK: Locks and ids
 
     @Test func lock_isNamedWithHolderTokenAndPlaceInTheLine() throws {

@@ -13,7 +13,11 @@ extension Explanation {
             let name = path.isEmpty ? submission : "\(submission)/\(path)"
             $0.blockers = blockers.map { $0.wire(for: name, at: at) }
             $0.moreBlockers = UInt32(clamping: moreBlockers)
-            $0.causes = causes.enumerated().map { place, cause in cause.wire(isLast: place == causes.count - 1) }
+            $0.causes = causes.indices.map { place in
+                let beside = [place - 1, place + 1].filter(causes.indices.contains)
+                let hasOwnError = place == causes.count - 1 || beside.contains { causes[$0].unit == causes[place].unit }
+                return causes[place].wire(hasOwnError: hasOwnError)
+            }
             $0.history = history.map { event in
                 .with {
                     $0.at = event.at
@@ -31,14 +35,14 @@ extension Explanation {
 }
 
 extension Cause {
-    /// Only the last one brings its error: the others have the same, or none.
-    fileprivate func wire(isLast: Bool) -> WireCause {
+    /// Only the last one brings its error, and each of several conditions of one operation: the others have the same, or none.
+    fileprivate func wire(hasOwnError: Bool) -> WireCause {
         .with {
             $0.operation = operation
             $0.link = link.rawValue
             $0.text = Failure.cut(text, Failure.reasonBytesMax)
             $0.at = at
-            if isLast, let failure { $0.failure = failure.wire }
+            if hasOwnError, let failure { $0.failure = failure.wire }
             if let condition { $0.condition = condition.wire }
         }
     }

@@ -3,6 +3,8 @@ extension Explainer {
     private typealias Next = (unit: Int, link: Cause.Link)
 
     private static let causesMax = 100
+    /// Failed conditions of one unit that are named.
+    private static let failedConditionsMax = 10
 
     /// Empty for what has succeeded or not ended.
     func causes(of unit: Int) -> [Cause] {
@@ -26,6 +28,7 @@ extension Explainer {
                 next = nil
             }
             chain.append(cause)
+            if case .failure(let own)? = state.outcome { chain += otherConditions(of: step.unit, own, beside: cause) }
         }
         return chain
     }
@@ -41,16 +44,57 @@ extension Explainer {
             return source
         }
         cause.text = failure.message
-        // What is made of several names its parts itself.
-        guard failure.isCondition,
-            let view = submission.conditionViews(of: unit).first(where: { view in
-                view.verdict.finding == .failed && submission.node(unit).requiresAlone(view.verdict.condition)
-                    && (submission.node(unit).options.conditionTrees.isEmpty || view.key == failure.publisher)
-            })
-        else { return nil }
-        cause.condition = view
+        let failed = failedConditions(of: unit, own)
+        if let first = failed.first, first.failure == failure { describe(first, in: &cause) }
+        for condition in failed {
+            if let view = condition.view, let source = source(of: view.verdict.condition, of: unit) { return source }
+        }
+        return nil
+    }
+
+    /// An error of a condition, and what that has said.
+    private struct FailedCondition {
+        let failure: Failure
+        /// nil: it is made of several, and names its parts itself.
+        let view: ConditionView?
+    }
+
+    /// The conditions with whose errors the unit has failed, in their order.
+    private func failedConditions(of unit: Int, _ own: [Failure]) -> [FailedCondition] {
+        guard let verdicts = submission.verdicts[Int32(unit)], own.contains(where: \.isCondition) else { return [] }
+        let views = submission.conditionViews(of: unit)
+        var failed: [FailedCondition] = []
+        for (tree, result) in zip(submission.node(unit).requiredConditions, submission.results(of: unit, verdicts)) {
+            guard let failure = result.failure, own.contains(failure) else { continue }
+            let view: ConditionView? = if case .leaf(let position) = tree { views.first { $0.verdict.condition == position } } else { nil }
+            failed.append(FailedCondition(failure: failure, view: view))
+        }
+        return failed
+    }
+
+    /// Those that have failed besides the first.
+    private func otherConditions(of unit: Int, _ own: [Failure], beside first: Cause) -> [Cause] {
+        guard own.count > 1 else { return [] }
+        let others = failedConditions(of: unit, own).dropFirst()
+        var another = first
+        another.link = .itself
+        var causes = others.prefix(Self.failedConditionsMax - 1).map { condition in
+            var cause = another
+            describe(condition, in: &cause)
+            return cause
+        }
+        let more = others.count - causes.count
+        if more > 0 {
+            (another.text, another.failure, another.condition) = ("and \(more) more of its conditions failed", nil, nil)
+            causes.append(another)
+        }
+        return causes
+    }
+
+    private func describe(_ condition: FailedCondition, in cause: inout Cause) {
+        (cause.failure, cause.condition, cause.text) = (condition.failure, condition.view, condition.failure.message)
+        guard let view = condition.view else { return }
         cause.text = "its condition `\(view.key)` failed\(view.verdict.reason.isEmpty ? "" : ": \(view.verdict.reason)")"
-        return source(of: view.verdict.condition, of: unit)
     }
 
     /// Where an error came from that was born elsewhere.

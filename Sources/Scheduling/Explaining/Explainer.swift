@@ -107,7 +107,7 @@ struct Explainer {
     }
 
     /// Whether a pause is to be in its way: what runs goes on.
-    private func mayBePaused(_ state: Unit) -> Bool {
+    func mayBePaused(_ state: Unit) -> Bool {
         switch state.phase {
         case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .ready, .postponed, .retryWait, .open: true
         case .assigned: !state.isRunning && state.startedAt == 0

@@ -32,7 +32,8 @@ public struct Explanation: Hashable, Sendable {
 
 /// One step from an end to what it came from.
 public struct Cause: Hashable, Sendable {
-    /// What the unit that stands here was for the one before it. The first one is explained itself.
+    /// What the unit that stands here was for the one before it. The first one is explained itself; `itself` behind another one: the same
+    /// unit once more, by another of its conditions.
     public enum Link: String, Hashable, Sendable {
         case itself
         /// It delivers to the one before.

@@ -108,6 +108,7 @@ extension Submission {
     private func beginsAnew(_ member: Int) -> Bool { isHeldInScope(member) && units[member].phase != .lingering }
 
     private mutating func beginAnew(_ unit: Int) {
+        noteEarlierFailure(held: unit)
         forgetCancellation(of: unit)
         scoped[Int32(unit)] = nil
         leaveGroup(unit)

@@ -25,11 +25,18 @@ extension Submission {
             writer.write(UInt64(stray.worker.rawValue))
         }
         writer.write(trace: trace)
-        if !earlierAttempts.isEmpty || !strays.isEmpty || !cancellations.isEmpty {
+        writeNotes(into: &writer)
+    }
+
+    /// What newer layouts have at the end: each only where it, or something behind it, holds anything.
+    private func writeNotes(into writer: inout ByteWriter) {
+        let hasReasons = !cancellations.isEmpty || !earlierFailures.isEmpty
+        if !earlierAttempts.isEmpty || !strays.isEmpty || hasReasons {
             writer.write(table: earlierAttempts) { $0.write(earlierAttempts: $1) }
         }
-        if !strays.isEmpty || !cancellations.isEmpty { writer.write(list: strays) { $0.write($1.number) } }
-        if !cancellations.isEmpty { writer.write(table: cancellations) { $0.write($1) } }
+        if !strays.isEmpty || hasReasons { writer.write(list: strays) { $0.write($1.number) } }
+        if hasReasons { writer.write(table: cancellations) { $0.write($1) } }
+        if !earlierFailures.isEmpty { writer.write(table: earlierFailures) { $0.write(earlierFailures: $1) } }
     }
 
     private func additionGraph(_ index: Int) -> Graph {
@@ -135,8 +142,11 @@ extension Submission {
         if !reader.isAtEnd { earlierAttempts = try reader.table { reader throws(DecodingFailure) in try reader.earlierAttempts() } }
         // Since layout 8, and only where there is something behind it or in it.
         if !reader.isAtEnd { try readStrayNumbers(from: &reader) }
-        // Since layout 11, and only where there is something. Before that only the last reason was known, not what it was for.
+        // Since layout 11, and only where there is something behind it or in it. Before that only the last reason was known, not what it
+        // was for.
         if !reader.isAtEnd { cancellations = try reader.table { reader throws(DecodingFailure) in try reader.text() } }
+        // Since layout 12, and only where there is something.
+        if !reader.isAtEnd { earlierFailures = try reader.table { reader throws(DecodingFailure) in try reader.earlierFailures() } }
         try checkUnitNumbers()
     }
 
@@ -152,7 +162,8 @@ extension Submission {
             elements.keys, heldChildren.keys, growths.keys, producers.keys, producers.values, before.keys, before.values, decisions.keys,
             wrapped.keys, wrapped.values, deadlines.keys, lastFailures.keys, verdicts.keys, pauses.keys, standings.keys, joinedValues.keys,
             lockCycles.keys, quarantines.keys, misfits.keys, seizures.keys, histories.keys, endedEarly, begunStreams, begunAnew,
-            provisional.keys, heldEnds.keys, scoped.keys, deathPlaces.keys, earlierAttempts.keys, cancellations.keys, strays.map(\.unit),
+            provisional.keys, heldEnds.keys, scoped.keys, deathPlaces.keys, earlierAttempts.keys, earlierFailures.keys, cancellations.keys,
+            strays.map(\.unit),
             heldChildren.values.joined(), growths.values.flatMap(\.children),
             decisions.values.flatMap { $0.due.filter { $0 != DecisionLine.begin } },
         ]

@@ -22,9 +22,9 @@ public struct EarlierAttempt: Hashable, Sendable {
 
 extension Submission {
     /// Those of one unit that are kept: the last ones.
-    private static let earlierAttemptsMax = 20
+    static let earlierAttemptsMax = 20
     /// Of one text; the rest is cut off.
-    private static let earlierTextCharacters = 200
+    static let earlierTextCharacters = 200
 
     /// The unit's attempt has ended, which is not the unit's end.
     mutating func noteEarlierAttempt(of unit: Int, _ outcome: AttemptOutcome, startedAt: Int64, endedAt: Int64) {

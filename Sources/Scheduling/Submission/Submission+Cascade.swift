@@ -318,6 +318,7 @@ extension Submission {
     mutating func waitForRetry(
         _ unit: Int, _ failures: [Failure], leading: Failure?, due: Int64, _ at: Int64, _ effects: inout [Effect]
     ) {
+        noteEarlierFailure(of: unit, failures, leading: leading, at: at)
         units[unit].isPrepared = false
         voidStream(of: unit, at, &effects)
         lastFailures[Int32(unit)] = leading

@@ -297,6 +297,7 @@ extension Submission {
         forgetScope(of: inner)
         if !histories.isEmpty { histories[Int32(inner)] = nil }
         if !earlierAttempts.isEmpty { earlierAttempts[Int32(inner)] = nil }
+        if !earlierFailures.isEmpty { earlierFailures[Int32(inner)] = nil }
         if !deathPlaces.isEmpty { deathPlaces[Int32(inner)] = nil }
         units[inner].phase = .dropped
     }
@@ -304,6 +305,7 @@ extension Submission {
     /// Back to what it was before its group began, but for how often it was tried.
     private mutating func forget(_ unit: Int) {
         noteEarlierAttempt(forgotten: unit)
+        noteEarlierFailure(forgotten: unit)
         forgetCancellation(of: unit)
         uncount(unit)
         endDeadline(unit)

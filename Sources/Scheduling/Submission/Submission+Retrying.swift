@@ -10,7 +10,7 @@ extension Submission {
         return reasons.isEmpty || reasons.contains { $0.fits(leading) } ? leading : nil
     }
 
-    private func leadingFailure(ofChildrenOf unit: Int) -> Failure? {
+    func leadingFailure(ofChildrenOf unit: Int) -> Failure? {
         let children = children(of: unit)
         for child in children {
             if case .failure? = units[child].outcome, !isIgnored(child) { return failures(of: child).first }

@@ -91,6 +91,8 @@ struct Submission {
     var histories: [Int32: [HistoryEntry]] = [:]
     /// Attempts of units that others have followed, or that were lost; of many the last ones. Looked up, never iterated.
     var earlierAttempts: [Int32: [EarlierAttempt]] = [:]
+    /// Failures of units that were tried again, and that were no attempts of a worker. Looked up, never iterated.
+    var earlierFailures: [Int32: EarlierFailures] = [:]
     /// The workers whose processes died under units, each once, the last ones. Looked up, never iterated.
     var deathPlaces: [Int32: [String]] = [:]
     /// Attempts from which nothing is taken any more, because a lock was released under them.

@@ -6325,7 +6325,7 @@ public nonisolated struct WireCause: @unchecked Sendable {
     set {_uniqueStorage()._at = newValue}
   }
 
-  /// of the last one
+  /// of the last one, and of each of several conditions of one operation
   public var failure: WireOperationFailure {
     get {_storage._failure ?? WireOperationFailure()}
     set {_uniqueStorage()._failure = newValue}

@@ -29,7 +29,8 @@ struct ExplainText {
         case .succeeded: return head + "has \(style.state("succeeded")) \(ago(explanation.since)).\n"
         case .failed, .cancelled:
             let verb = explanation.state == .failed ? "has " : "was "
-            let origin = explanation.causes.count > 1 ? ", because of \(explanation.causes.last?.operation ?? "")" : ""
+            let (first, last) = (explanation.causes.first?.operation ?? "", explanation.causes.last?.operation ?? "")
+            let origin = first == last ? "" : ", because of \(last)"
             return head + "\(verb)\(style.state(explanation.state.word)) \(ago(explanation.since))\(origin).\n"
         default: break
         }
@@ -65,8 +66,12 @@ struct ExplainText {
             let when = cause.at == 0 ? "" : " (\(TimeText.rfc3339(cause.at)))"
             text += "  \(cause.operation): \(PlainText.of(cause.text))\(when)\n"
         }
-        guard let last = explanation.causes.last, last.hasFailure else { return text }
-        if last.hasCondition { text += "  → \(PlainText.of(last.condition.text)), at \(TimeText.rfc3339(last.condition.at))\n" }
+        // Of several conditions of one operation each has said something.
+        let ends = explanation.causes.filter { $0.operation == explanation.causes.last?.operation && $0.hasFailure }
+        for end in ends where end.hasCondition {
+            text += "  → \(PlainText.of(end.condition.text)), at \(TimeText.rfc3339(end.condition.at))\n"
+        }
+        guard let last = ends.last else { return text }
         if last.failure.hasStderr {
             for line in last.failure.stderr.split(separator: "\n").suffix(10) { text += "    \(PlainText.of(String(line)))\n" }
         }
