@@ -102,18 +102,23 @@ import Wire
             }
         }
         // What has happened before.
-        standing.withLock { $0 = [[operation(1, .succeeded, finished: 20)], [operation(2, .queued, attempt: 0)], [operation(3, .running)]] }
+        standing.withLock {
+            $0 = [[operation(1, .succeeded, finished: 20)], [operation(2, .queued, attempt: 0)], [operation(3, .running)]]
+        }
         source.yield(.view(view(.running)))
         #expect(try await next() == ["running"])
         #expect(try await next() == ["o1 running", "o1 succeeded"])
         #expect(try await next() == ["o3 running"])
         // What is told late is not told again.
-        source.yield(.events([event(1, .queued, at: 5, started: 0), event(1, .running, at: 10), event(1, .succeeded, at: 20)], view(.running)))
+        source.yield(
+            .events([event(1, .queued, at: 5, started: 0), event(1, .running, at: 10), event(1, .succeeded, at: 20)], view(.running)))
         source.yield(.events([event(2, .blocked, at: 25, started: 0), event(3, .failed, at: 30)], view(.running)))
         #expect(try await next() == [])
         #expect(try await next() == ["o2 blocked", "o3 failed"])
         // What happened while it was not heard.
-        standing.withLock { $0 = [[operation(1, .succeeded, finished: 20)], [operation(2, .cancelled, finished: 50), operation(3, .failed, finished: 30)]] }
+        standing.withLock {
+            $0 = [[operation(1, .succeeded, finished: 20)], [operation(2, .cancelled, finished: 50), operation(3, .failed, finished: 30)]]
+        }
         source.yield(.interrupted(reason: "away"))
         source.yield(.view(view(.failed)))
         source.finish()

@@ -83,7 +83,8 @@ import Wire
         #expect(told.happened([event(.running, attempt: 1, started: 10)]).isEmpty)
         #expect(words(told.stand([view(.succeeded, attempt: 3, started: 50, finished: 60)])) == ["50 running 3 h/0", "60 succeeded 3 h/0"])
         #expect(
-            told.happened([event(.retrying, attempt: 2), event(.running, attempt: 3, started: 50), event(.succeeded, attempt: 3, at: 60)]).isEmpty)
+            told.happened([event(.retrying, attempt: 2), event(.running, attempt: 3, started: 50), event(.succeeded, attempt: 3, at: 60)])
+                .isEmpty)
         #expect(told.stand([view(.succeeded, attempt: 3, started: 50, finished: 60)]).isEmpty)
     }
 
@@ -123,7 +124,8 @@ import Wire
         #expect(
             words(
                 told.happened([
-                    event(.succeeded, attempt: 1, started: 10, at: 20, worker: "h/0"), event(.running, attempt: 2, started: 30, worker: "h/0"),
+                    event(.succeeded, attempt: 1, started: 10, at: 20, worker: "h/0"),
+                    event(.running, attempt: 2, started: 30, worker: "h/0"),
                 ])) == ["10 running 1 h/0", "20 succeeded 1 h/0", "30 running 2 h/0"])
         #expect(told.stand([now]).isEmpty)
         #expect(told.happened([event(.succeeded, attempt: 1, started: 10, at: 20)]).isEmpty)

@@ -89,7 +89,8 @@ extension ProcessHarness {
     fileprivate func children(of process: Int32) throws -> [String] {
         let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")
         return tasks.flatMap { task in
-            ((try? String(contentsOfFile: "/proc/\(process)/task/\(task)/children", encoding: .utf8)) ?? "").split(separator: " ").map(String.init)
+            ((try? String(contentsOfFile: "/proc/\(process)/task/\(task)/children", encoding: .utf8)) ?? "").split(separator: " ").map(
+                String.init)
         }
     }
 }

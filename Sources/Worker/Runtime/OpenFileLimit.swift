@@ -13,7 +13,9 @@ enum OpenFileLimit {
 
     /// - Throws: `SystemCallError` when there is none left for looking.
     static func inUse() throws(SystemCallError) -> Int {
-        guard let directory = opendir("/proc/self/fd") else { throw SystemCallError(operation: "opendir", subject: "/proc/self/fd", errno: errno) }
+        guard let directory = opendir("/proc/self/fd") else {
+            throw SystemCallError(operation: "opendir", subject: "/proc/self/fd", errno: errno)
+        }
         defer { closedir(directory) }
         var count = 0
         while readdir(directory) != nil { count += 1 }

@@ -78,7 +78,9 @@ struct ProcessTable {
     }
 
     /// Whether a process calls itself as guardians of workers do.
-    static func isGuardian(_ id: pid_t) throws(SystemCallError) -> Bool { try read("/proc/\(id)/comm", limit: 64) == Array("guardian\n".utf8) }
+    static func isGuardian(_ id: pid_t) throws(SystemCallError) -> Bool {
+        try read("/proc/\(id)/comm", limit: 64) == Array("guardian\n".utf8)
+    }
 
     /// When a process was started, in clock ticks since the host was; nil when it is not there, or is hidden.
     static func startedTicks(of id: pid_t) -> UInt64? {

@@ -149,7 +149,9 @@ final class RunningCommand {
         let left: [pid_t]
         do { left = try members() } catch {
             // Nothing is concluded from what was not seen.
-            if round % 200 == 0 { host.logger.warning("what the ended command \(start.process) has left cannot be looked for; trying again: \(error)") }
+            if round % 200 == 0 {
+                host.logger.warning("what the ended command \(start.process) has left cannot be looked for; trying again: \(error)")
+            }
             phase = .sweeping(round: round + 1)
             return lookAgain(after: round) { self.sweep() }
         }

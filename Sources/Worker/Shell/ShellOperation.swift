@@ -70,7 +70,8 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
         case .limit?: throw limit.fault(found: trace.stdoutBytes)
         case .disk(let error)?: throw CommandOutput.fault(for: error, host: context.host.hostName)
         case .unwatched(let error)?:
-            throw OperationFault(.spawn, "\(command.name) on \(context.host.hostName) was killed as it began, because it cannot be watched: \(error)")
+            throw OperationFault(
+                .spawn, "\(command.name) on \(context.host.hostName) was killed as it began, because it cannot be watched: \(error)")
         case nil: break
         }
         if let fault = ending.fault(host: context.host.hostName, stderr: trace.stderrTail, context.redaction) { throw fault }
