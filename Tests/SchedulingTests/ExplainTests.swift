@@ -108,15 +108,18 @@ import Testing
 
     /// Also of what waited for its locks, which it gives back.
     @Test func pause_standsInTheHistoryOfWhatItHolds_byItselfOrWithWhatIsAroundIt() {
-        var (cluster, id) = cluster(.keyed("a", "db"), .group("g", [.keyed("b", "db"), .op("c", after: ["b"])]))
+        var (cluster, id) = cluster(.keyed("a", "db"), .group("g", [.keyed("b", "db"), .op("c", after: ["b"])]), .keyed("d", "db"))
         cluster.begin("a")
-        #expect(cluster.state("g/b") == .locking)
+        #expect(cluster.state("g") == .locking && cluster.state("d") == .locking)
         func pauses(_ path: String, _ cluster: inout FakeCluster) -> [String] {
             cluster.explain(path)?.history.filter { $0.event == "paused" && $0.at == cluster.now.wall }.map(\.text) ?? []
         }
         _ = cluster.ask(.pause(submission: "last", path: "g"))
-        #expect(cluster.state("g/b") == .paused)
+        #expect(cluster.state("g") == .paused && cluster.state("d") == .locking)
+        #expect(pauses("g", &cluster) == ["it was paused"])
         for path in ["g/b", "g/c"] { #expect(pauses(path, &cluster) == ["\(id)/g was paused, which it is in"]) }
+        _ = cluster.ask(.pause(submission: "last", path: "d"))
+        #expect(cluster.state("d") == .paused && pauses("d", &cluster) == ["it was paused"])
         _ = cluster.ask(.pause(submission: "last", path: "g/b"))
         #expect(pauses("g/b", &cluster) == ["it was paused", "\(id)/g was paused, which it is in"])
         _ = cluster.ask(.pause(submission: "last", path: ""))

@@ -25,8 +25,34 @@ struct CommandRun: Sendable {
         do {
             pipes = try CommandPipes(input: input, nullDescriptor: context.host.commands.nullDescriptor)
         } catch {
-            throw OperationFault(.spawn, "cannot run \(name) on \(context.host.hostName): \(error)")
+            throw fault(for: error)
         }
+        return try await withCheckedThrowingContinuation { continuation in
+            let answer = Answer(continuation)
+            Task {
+                do { answer.give(.success(try await run(pipes, answer))) } catch { answer.give(.failure(error)) }
+            }
+        }
+    }
+
+    /// What becomes of a command, told once.
+    private final class Answer: Sendable {
+        typealias Result = Swift.Result<(CommandEnding, CommandTrace), any Error>
+
+        private let continuation: Mutex<CheckedContinuation<(CommandEnding, CommandTrace), any Error>?>
+
+        init(_ continuation: CheckedContinuation<(CommandEnding, CommandTrace), any Error>) { self.continuation = Mutex(continuation) }
+
+        func give(_ result: sending Result) {
+            let continuation = continuation.withLock { continuation in
+                defer { continuation = nil }
+                return continuation
+            }
+            continuation?.resume(with: result)
+        }
+    }
+
+    private func run(_ pipes: CommandPipes, _ answer: Answer) async throws -> (CommandEnding, CommandTrace) {
         let isWatched = Atomic(false)
         do {
             let result = try await Subprocess.run(
@@ -37,7 +63,15 @@ struct CommandRun: Sendable {
                 error: .fileDescriptor(FileDescriptor(rawValue: pipes.childError), closeAfterSpawningProcess: true)
             ) { execution in
                 isWatched.store(true, ordering: .relaxed)
-                return await watch(execution.processIdentifier, pipes)
+                let process = execution.processIdentifier
+                let trace = await watch(process, pipes)
+                if process.processDescriptor < 0 {
+                    // There was no descriptor left for what tells of its end, and who waits for that waits for ever. It has been killed.
+                    var code: Int32 = 0
+                    _ = clinux_reap(process.value, &code)
+                    answer.give(.success((.signalled(SIGKILL), trace)))
+                }
+                return trace
             }
             return (CommandEnding(result.terminationStatus), result.closureResult)
         } catch let error as SubprocessError {
@@ -100,8 +134,16 @@ struct CommandRun: Sendable {
         }
     }
 
-    private func fault(for error: SubprocessError) -> OperationFault {
+    private func fault(for error: any Error) -> OperationFault {
         let place = "on \(context.host.hostName)"
+        let code = (error as? SystemCallError)?.errno ?? ((error as? SubprocessError)?.underlyingError as? Errno)?.rawValue
+        if code == EMFILE {
+            return OperationFault(
+                .spawn,
+                "cannot run \(name) \(place): its executor may have \(OpenFileLimit.current) files open and has them; raise that (LimitNOFILE=, ulimit -n)"
+            )
+        }
+        guard let error = error as? SubprocessError else { return OperationFault(.spawn, "cannot run \(name) \(place): \(error)") }
         switch error.code {
         case .executableNotFound:
             // What is there is said to be not found, too, when the system will not run it.

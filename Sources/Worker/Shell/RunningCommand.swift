@@ -49,7 +49,13 @@ final class RunningCommand {
 
     /// `self` is kept alive by the loop's handlers until the command is over.
     func begin() {
-        watch(start.processDescriptor, .readable) { $0.leaderEnded() }
+        if start.processDescriptor >= 0 {
+            watch(start.processDescriptor, .readable) { $0.leaderEnded() }
+        } else {
+            abandon(
+                SystemCallError(
+                    operation: "pidfd_open", errno: EMFILE, remedy: "raise how many files it may have (LimitNOFILE=, ulimit -n)"))
+        }
         for (stream, descriptor) in openOutputs { watch(descriptor, .readable) { $0.read(stream) } }
         if let stdin { watch(stdin, .writable) { $0.writeInput() } }
     }
@@ -58,12 +64,16 @@ final class RunningCommand {
         do {
             try host.loop.watch(descriptor, interest) { handler(self) }
         } catch {
-            // Out of kernel memory or descriptors: a command nobody watches must not go on.
-            host.logger.error("command \(start.process) cannot be watched and is killed: \(error)")
-            if trace.cut == nil { trace.cut = .unwatched(error) }
-            killEverything()
-            awaitLeader(round: 0)
+            abandon(error)
         }
+    }
+
+    /// Out of kernel memory or descriptors: a command nobody watches must not go on.
+    private func abandon(_ error: any Error) {
+        host.logger.error("command \(start.process) cannot be watched and is killed: \(error)")
+        if trace.cut == nil { trace.cut = .unwatched(error) }
+        killEverything()
+        awaitLeader(round: 0)
     }
 
     /// The end of a leader of which nothing tells. Before it is dead nobody else may look for its end: they would wait for what tells of it.
