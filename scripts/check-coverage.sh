@@ -29,6 +29,7 @@ awk -F ' [|] ' -v document="$document" '
         if (cell == "—") return "not about this side"
         if (cell ~ /^[*]*refused/) return "refused by name"
         if (cell ~ /^[*]*not yet/) return "not yet"
+        if (cell ~ /; refused /) return "shown, and refused for some graphs"
         return cell ~ /not yet/ ? "shown in part" : "shown"
     }
     !/^[|] / || NF != 3 || $1 == "| Rule" || $2 == "on a queue" { next }

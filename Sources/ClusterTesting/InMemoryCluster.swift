@@ -65,7 +65,7 @@ public final class InMemoryCluster: Sendable {
             return hub
         })
         queue = ClusterQueue(connection)
-        hub.start()
+        try hub.start()
     }
 
     deinit { hub.stop() }

@@ -56,13 +56,14 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
 
     func connect(_ core: ConnectionCore) { shared.withLock { $0.core = core } }
 
-    func start() {
+    /// - Throws: `ThreadError` when the system has no thread for it.
+    func start() throws {
         host.submit { [self] in
             for index in 0..<count { hire(index) }
             tell(.attached(coordinator.welcome(), sameCoordinator: false))
         }
         clock.watch { [weak self] in self?.host.submit {} }
-        host.start { [weak self] in self?.turn() }
+        try host.start { [weak self] in self?.turn() }
     }
 
     func stop() {

@@ -56,6 +56,59 @@ import Testing
         await cluster.queue.close()
     }
 
+    @Test func twoLoopsAtOnce_theSecondHasAnError_andTheFirstGoesOn() async throws {
+        let (cluster, held) = (try InMemoryCluster(), Held())
+        let submission = try await cluster.queue.submit(held)
+        for await _ in held.began.stream {}
+        let events = submission.events
+        let reading = Task { for try await _ in events {} }
+        for _ in 0..<1_000 { await Task.yield() }
+        let error = await #expect(throws: ClusterError.self) { for try await _ in events {} }
+        #expect(error?.code == .alreadyRead)
+        held.go.continuation.finish()
+        try await reading.value
+        await cluster.queue.close()
+    }
+
+    @Test func submissionsThatWaitForEachOther_areRefused_whereNoOperationWaitsForItself() async throws {
+        let cluster = try InMemoryCluster()
+        let (a1, a2, b1, b2) = (Held(), Held(), Held(), Held())
+        a1.addDependency(b1)
+        b2.addDependency(a2)
+        cluster.queue.addOperations([a1, a2], waitUntilFinished: false)
+        cluster.queue.addOperations([b1, b2], waitUntilFinished: false)
+        for refused in [b1, b2] {
+            await withCheckedContinuation { continuation in refused.whenOver { continuation.resume() } }
+            let error = refused.publishedErrors.first?.publishedError as? ClusterError
+            #expect(error?.code == .refused && error?.message.contains("add both at once") == true, "\(refused.publishedErrors)")
+        }
+        for held in [a1, a2] {
+            held.go.continuation.finish()
+            await withCheckedContinuation { continuation in held.whenOver { continuation.resume() } }
+            #expect(held.outcome?.value == "held")
+        }
+        // One after the other is no circle.
+        let (c1, d1) = (Held(), Held())
+        d1.addDependency(c1)
+        for held in [c1, d1] {
+            held.go.continuation.finish()
+            cluster.queue.addOperation(held)
+        }
+        await withCheckedContinuation { continuation in d1.whenOver { continuation.resume() } }
+        #expect(d1.outcome?.value == "held")
+        await cluster.queue.close()
+    }
+
+    @Test func memberCancelledBeforeItWasAdded_endsAsCancelled_andTheOthersRun() async throws {
+        let (cluster, cancelled, held) = (try InMemoryCluster(), Held(), Held())
+        cancelled.cancel()
+        held.go.continuation.finish()
+        let submission = try await cluster.queue.submit(GroupOperation(cancelled, held))
+        let outcome = try await submission.outcome()
+        #expect(outcome[cancelled]?.isCancelled == true && outcome[held]?.value == "held")
+        await cluster.queue.close()
+    }
+
     @Test func events_areReadByOneLoop_andOthersAskForThemAnew() async throws {
         let (cluster, held) = (try InMemoryCluster(), Held())
         let submission = try await cluster.queue.submit(held)

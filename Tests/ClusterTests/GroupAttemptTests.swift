@@ -148,6 +148,29 @@ import Wire
         #expect(trial.mirrors.haveEnded)
     }
 
+    /// By who came when the next attempt had begun: what had been added in the one before it is nowhere any more.
+    @Test func whatWasAddedAndDroppedUnseen_leavesAGap() async throws {
+        let a = Emit("a")
+        let group = GroupOperation(a).retry(RetryPolicy(attempts: 2))
+        let trial = Trial(group)
+        trial.apply(0, .started, attempt: 2)
+        trial.mirrors.skip(to: 5)
+        #expect(trial.mirrors.count == 5 && (2..<5).allSatisfy { trial.mirrors.hasEnded($0) })
+        let kept = Emit("kept")
+        try trial.mirrors.keep(
+            ProducedGraph([kept], from: .submitter(requiresRemote: false)), by: WireNode.deciderID, attempt: 8, id: nil)
+        let wire = WireAdded.with { ($0.kind, $0.attempt, $0.node) = (.operation, 8, 1) }
+        #expect(!trial.mirrors.append(wire, path: "kept+1"))
+        trial.apply(5, .added(producer: nil))
+        trial.apply(3, .ended(.success(.void), hasStarted: true))
+        trial.succeed(1, "A")
+        trial.succeed(5, "yes")
+        trial.apply(0, .ended(.success(.void), hasStarted: true), attempt: 2)
+        await end(group)
+        #expect(group.operations.map { ($0 as? Emit)?.parameters.text } == ["a", "kept"])
+        #expect(kept.outcome?.value == "yes" && trial.mirrors.haveEnded)
+    }
+
     @Test func whoWasCancelledHere_isToBeCancelledAgain_whenItBeginsAnew() {
         let (a, b) = (Emit("a"), Emit("b"))
         let trial = Trial(GroupOperation(a, b).retry(RetryPolicy(attempts: 2)))

@@ -262,6 +262,13 @@ import Testing
         #expect(again == sections)
     }
 
+    @Test func snapshotOfANewerLayout_isThat_andNotDamaged() throws {
+        let newer = #expect(throws: DecodingFailure.self) { try Scheduler.check(section: [100], isFirst: true) }
+        #expect(newer?.newerLayout?.found == 100 && newer?.newerLayout?.known == 12)
+        let damaged = #expect(throws: DecodingFailure.self) { try Scheduler.check(section: [0], isFirst: true) }
+        #expect(damaged?.newerLayout == nil)
+    }
+
     /// Many submissions, of which some wait for long; coordinators die. That all of the state is the same after each start, and
     /// the invariants, are checked by the cluster.
     @Test(arguments: 0..<12)

@@ -68,7 +68,7 @@ extension SystemTests {
                     #expect([0, 2].contains(ran.status), "\(spare): \(ran)")
                     if ran.status == 2 {
                         failures += 1
-                        #expect(ran.text.contains("\"SPAWN\""), "\(spare): \(ran)")
+                        #expect(ran.text.contains("\"code\":\"spawn\""), "\(spare): \(ran)")
                     }
                     #expect(try await harness.limitFiles(of: executor, to: "1000") == 0)
                 }

@@ -41,7 +41,7 @@ import Wire
         let coordinator = try FakeCoordinator(at: SocketTests.endpoint(transport), context: context)
         let link = link(coordinator.endpoint) { $0.capabilities = ["x"] }
         link.send(.with { $0.request = .with { $0.id = 1 } })  // nobody there: dropped
-        link.start()
+        try link.start()
         let (welcome, same) = try attached()
         link.enter()
         #expect(welcome.epoch == 1 && !same && link.isAttached)
@@ -79,6 +79,17 @@ import Wire
         context.terminate()
     }
 
+    /// A host has so many threads and processes for a user.
+    @Test func withoutAThread_itSaysSo_andNobodyWaitsForIt() throws {
+        var configuration = PeerLink.Configuration(endpoint: try Endpoint("tcp://127.0.0.1:1"), role: .client, incarnation: 1)
+        configuration.stackBytes = 1 << 50
+        let link = PeerLink(configuration, context: try ZMQContext()) { _ in Issue.record("it has no thread to tell anything on") }
+        let error = #expect(throws: ThreadError.self) { try link.start() }
+        #expect(error?.description.contains("ulimit -u") == true)
+        link.close()
+        #expect(!link.isAttached)
+    }
+
     @Test func detaches_whenTheCoordinatorEnds_andReattachesWithAFreshHello() throws {
         let counter = Counter()
         let first = try FakeCoordinator(context: context)
@@ -86,7 +97,7 @@ import Wire
             configuration.role = .executor
             configuration.executorHello = { .with { $0.slots = counter.next() } }
         }
-        link.start()
+        try link.start()
         _ = try attached()
         #expect(try hello(first).executor.slots == 1)
         let endpoint = first.endpoint
@@ -118,7 +129,7 @@ import Wire
         let first = try FakeCoordinator(context: context)
         let endpoint = first.endpoint
         let link = link(endpoint)
-        link.start()
+        try link.start()
         _ = try attached()
         #expect(try sendAndEnter(link, first, ids: 1, 2) == 2)
         first.stop()
@@ -146,7 +157,7 @@ import Wire
 
     @Test func anIpcCoordinatorThatIsNotThere_isToldAtOnce() throws {
         let link = link(try SocketTests.endpoint(.ipc))
-        link.start()
+        try link.start()
         for _ in 0..<3 { #expect(try detached().contains("nobody listens there")) }
         link.close(goodbye: "never said", flushMilliseconds: 60_000)
         context.terminate()
@@ -159,7 +170,7 @@ import Wire
         }
         let coordinator = try FakeCoordinator(script, context: context)
         let link = link(coordinator.endpoint)
-        link.start()
+        try link.start()
         let refusal = try events.next("refused") { event -> WireRefusal? in
             guard case .refused(let refusal) = event else { return nil }
             return refusal
@@ -176,7 +187,7 @@ import Wire
         script.isMute = true
         let coordinator = try FakeCoordinator(script, context: context)
         let link = link(coordinator.endpoint)
-        link.start()
+        try link.start()
         #expect(try detached().contains("not welcomed within 2000 ms"))
         coordinator.change(FakeCoordinator.Script())
         _ = try attached()
@@ -194,7 +205,7 @@ import Wire
                 }
             }
         }
-        link.start()
+        try link.start()
         _ = try attached()
         // 45 intervals of 50 ms are longer than the lease of 2 s.
         for _ in 0..<45 {
@@ -218,7 +229,7 @@ import Wire
                 gate.pass(); return WireHeartbeat()
             }
         }
-        link.start()
+        try link.start()
         _ = try attached()
         _ = try coordinator.heartbeats.next("heartbeat") { $0 }
         gate.close()
@@ -235,7 +246,7 @@ import Wire
     @Test func garbage_endsTheSession_andUnknownMessagesDoNot() throws {
         let coordinator = try FakeCoordinator(context: context)
         let link = link(coordinator.endpoint)
-        link.start()
+        try link.start()
         _ = try attached()
         coordinator.send(raw: [Buffer([0x9a, 0x06, 0x00])])
         coordinator.send(.with { $0.stop = .init() })
@@ -254,7 +265,7 @@ import Wire
     @Test func aMessageTooLarge_isSaid() throws {
         let coordinator = try FakeCoordinator(context: context)
         let link = link(coordinator.endpoint)
-        link.start()
+        try link.start()
         _ = try attached()
         link.enter()
         link.send(.with { $0.request = .with { $0.submit = .with { $0.key = String(repeating: "k", count: Limits.messageBytes) } } })
@@ -268,7 +279,7 @@ import Wire
     @Test func farewell_isToldBeforeDetached() throws {
         let coordinator = try FakeCoordinator(context: context)
         let link = link(coordinator.endpoint)
-        link.start()
+        try link.start()
         _ = try attached()
         coordinator.send(.with { $0.farewell = .with { $0.reason = "maintenance" } })
         try events.next("farewell") { if case .farewell("maintenance") = $0 { () } else { nil } }
@@ -281,7 +292,7 @@ import Wire
     @Test func close_sendsWhatWaits() throws {
         let coordinator = try FakeCoordinator(context: context)
         let link = link(coordinator.endpoint)
-        link.start()
+        try link.start()
         _ = try attached()
         link.enter()
         let chunk = Buffer([UInt8](repeating: 1, count: Limits.blobChunkBytes))
@@ -303,7 +314,7 @@ import Wire
         let script = FakeCoordinator.Script()
         let coordinator = try FakeCoordinator(script, context: context)
         let link = link(coordinator.endpoint)
-        link.start()
+        try link.start()
         _ = try attached()
         link.enter()
         coordinator.pause()
@@ -321,7 +332,7 @@ import Wire
     @Test func close_fromTheHandler_orBeforeTheStart_doesNotHang() throws {
         let idle = link(.standard)
         idle.close(goodbye: "x", flushMilliseconds: 10_000)
-        idle.start()
+        try idle.start()
         idle.close()
 
         let coordinator = try FakeCoordinator(context: context)
@@ -333,7 +344,7 @@ import Wire
             done.append(true)
         }
         box.set(link)
-        link.start()
+        try link.start()
         _ = try done.next("the handler") { $0 }
         link.close()
         coordinator.stop()
@@ -344,7 +355,7 @@ import Wire
         let coordinator = try FakeCoordinator(context: context)
         do {
             let link = link(coordinator.endpoint)
-            link.start()
+            try link.start()
             _ = try attached()
         }
         coordinator.stop()

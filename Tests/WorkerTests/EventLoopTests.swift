@@ -21,7 +21,7 @@ import Testing
         let log = Log()
         // The loop does not run yet: all of it waits in the inbox.
         for number in 1...3 { loop.submit { log.entries.append(number) } }
-        loop.runOnOwnThread(name: "test")
+        try loop.runOnOwnThread(name: "test")
         #expect(await onThread { loop.ask { log.entries } } == [1, 2, 3])
         loop.submit { loop.stop() }
     }
@@ -29,7 +29,7 @@ import Testing
     @Test func loopThatRests_doesWhatIsNotHurried_byItself() async throws {
         let loop = try EventLoop()
         let log = Log()
-        loop.runOnOwnThread(name: "test")
+        try loop.runOnOwnThread(name: "test")
         for number in 1...20 {
             await withCheckedContinuation { continuation in
                 loop.submit {
@@ -52,7 +52,7 @@ import Testing
         let log = Log()
         // Longer than this test may take.
         loop.submit { loop.rest(milliseconds: 600_000) }
-        loop.runOnOwnThread(name: "test")
+        try loop.runOnOwnThread(name: "test")
         for number in 1...3 { loop.submitUnhurried { log.entries.append(number) } }
         #expect(await onThread { loop.ask { log.entries } } == [1, 2, 3])
         loop.submit { loop.stop() }

@@ -24,7 +24,7 @@ import Wire
     @Test(arguments: [("db", "18446744073709551615"), ("other", "none")])
     func operation_isGivenTheTokensOfItsAttempt(key: String, token: String) async throws {
         let loop = try EventLoop()
-        loop.runOnOwnThread(name: "test")
+        try loop.runOnOwnThread(name: "test")
         defer { loop.submit { loop.stop() } }
         let commands = try CommandRunner()
         let registry = try OperationRegistry([TellToken.self], withShell: false)

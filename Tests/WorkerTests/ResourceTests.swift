@@ -70,7 +70,7 @@ import Wire
     @Test(arguments: [("gpus", "2 [1, 4]"), ("cpus", "none")])
     func operation_isToldWhatItHas(name: String, text: String) async throws {
         let loop = try EventLoop()
-        loop.runOnOwnThread(name: "test")
+        try loop.runOnOwnThread(name: "test")
         defer { loop.submit { loop.stop() } }
         let commands = try CommandRunner()
         let registry = try OperationRegistry([TellResource.self], withShell: false)

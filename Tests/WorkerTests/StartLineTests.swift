@@ -35,7 +35,7 @@ import Wire
             runner = UnitRunner(
                 registry: registry, slots: 1, loop: loop, hostName: "h", line: line,
                 whenBegun: { key, _ in news.yield(.begun(key.unit)) }, whenEnded: { key, _ in news.yield(.ended(key.unit)) })
-            loop.runOnOwnThread(name: "test")
+            try loop.runOnOwnThread(name: "test")
         }
 
         deinit { loop.submit { [loop] in loop.stop() } }

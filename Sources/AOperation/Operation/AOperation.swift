@@ -98,6 +98,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// How the operation ended, without its value; nil while the outcome is open.
     final var ending: Ending? { core.withLock { $0.state.ending } }
 
+    /// Whether it is certain that it ends as cancelled.
+    package final var hasEndedAsCancelled: Bool { ending?.isCancelled == true }
+
     /// Whether outcome and body are over, and everything that waited for the operation has been let go.
     package final var isEnded: Bool { core.withLock { $0.state.isEnded } }
 

@@ -95,7 +95,7 @@ public final class ClusterConnection: Sendable {
         let link = PeerLink(configuration, context: context) { event in core.handle(event) }
         core.use(link)
         let connection = ClusterConnection(endpoint: endpoint, cookie: cookie, key: key, core: core, .network(link, context))
-        link.start()
+        try link.start()
         let seconds = connectTimeout / .seconds(1)
         let timer = Task {
             try await Task.sleep(for: connectTimeout)
@@ -122,7 +122,7 @@ public final class ClusterConnection: Sendable {
         let (transport, core) = (transport, core)
         await withCheckedContinuation { continuation in
             // Waits for the link's thread: not on a thread of the cooperative pool.
-            Thread.detachNewThread {
+            OSThread.detach(name: "aop-close") {
                 Self.shutDown(transport, core)
                 continuation.resume()
             }
@@ -132,7 +132,7 @@ public final class ClusterConnection: Sendable {
     deinit {
         guard claimClosing() else { return }
         let (transport, core) = (transport, core)
-        Thread.detachNewThread { Self.shutDown(transport, core) }
+        OSThread.detach(name: "aop-close") { Self.shutDown(transport, core) }
     }
 
     private func claimClosing() -> Bool {

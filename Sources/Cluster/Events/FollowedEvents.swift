@@ -44,8 +44,21 @@ package struct FollowedEvents: AsyncSequence, Sendable {
     package struct Iterator: AsyncIteratorProtocol {
         fileprivate let unread: Unread
         fileprivate var wakes: AsyncThrowingStream<Void, any Error>.Iterator
+        private var isReader = false
 
+        fileprivate init(unread: Unread, wakes: AsyncThrowingStream<Void, any Error>.Iterator) {
+            self.unread = unread
+            self.wakes = wakes
+        }
+
+        /// - Throws: ``ClusterError`` with code `alreadyRead` when another loop has begun to read them: two may not wait for one stream.
         package mutating func next() async throws -> FollowEvent? {
+            if !isReader {
+                isReader = unread.hasReader.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+                guard isReader else {
+                    throw ClusterError(.alreadyRead, "these events are read by another loop; ask the submission for its `events` once more")
+                }
+            }
             while true {
                 if let event = unread.take() { return event }
                 guard try await wakes.next() != nil else { return unread.take() }
@@ -67,6 +80,7 @@ private final class Unread: Sendable {
     }
 
     private let state = Mutex(State())
+    let hasReader = Atomic(false)
 
     func add(_ event: FollowEvent) {
         state.withLock { state in

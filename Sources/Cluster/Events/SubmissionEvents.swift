@@ -7,7 +7,7 @@ public enum SubmissionEvent: Sendable {
     /// then, and was not told, follows.
     case status(SubmissionStatus)
     /// What became of operations since, in the order in which that was committed, and the submission as it stands after it. After a status it
-    /// is what has not been told yet, operation by operation: starts, retries and ends of their attempts, each once.
+    /// is what has not been told yet, operation by operation (starts, retries and ends of their attempts, each once), and that status.
     case operations([OperationEvent], SubmissionStatus)
     /// The coordinator cannot be heard; the connection is being made anew.
     case interrupted(reason: String)
@@ -74,6 +74,10 @@ public struct SubmissionEvents: AsyncSequence, Sendable {
 
         public mutating func next() async throws -> SubmissionEvent? {
             if let told = try await nextMissed() { return told }
+            return try await nextHeard()
+        }
+
+        private mutating func nextHeard() async throws -> SubmissionEvent? {
             switch try await events.next() {
             case .view(let view)?:
                 hasEnded = view.state.isFinal

@@ -26,7 +26,7 @@ enum HostedLink: Sendable {
         case .network(let link, let context):
             await withCheckedContinuation { continuation in
                 // Waits for the link's thread: not on a thread of the cooperative pool.
-                Thread.detachNewThread {
+                OSThread.detach(name: "aop-close") {
                     link.close(goodbye: goodbye, flushMilliseconds: 1000)
                     context.terminate()
                     continuation.resume()

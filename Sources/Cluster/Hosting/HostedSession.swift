@@ -95,7 +95,7 @@ final class HostedSession: Sendable {
             desk.async { self.handle(event) }
         }
         self.link.withLock { $0 = .network(link, context) }
-        link.start()
+        try link.start()
     }
 
     /// Why it is of no use any more; nil: it is.

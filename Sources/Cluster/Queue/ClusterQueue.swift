@@ -182,8 +182,8 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
             guard let operation = member.operation else { continue }
             let path = SubmissionPlace()
             path.settle(.success(member.path))
-            if !mirror(operation, path, graph.wire.nodes[node].hosted) {
-                graph.fault(node, "was added to another queue, or cancelled, at the same moment")
+            if !mirror(operation, path, graph.wire.nodes[node].hosted), !operation.isCancelled {
+                graph.fault(node, "was added to another queue at the same moment")
             }
         }
         let session = SubmissionSession(

@@ -97,6 +97,16 @@ final class Mirrors: Sendable {
     /// How many nodes are known.
     var count: Int { state.withLock { $0.isEnded.count } }
 
+    /// Nodes that came to the graph and were dropped again, with the attempt of their group, before anything was heard of them: they have ended.
+    func skip(to node: Int) {
+        state.withLock { state in
+            while state.isEnded.count < node {
+                state.graph.appendDropped()
+                state.isEnded.append(true)
+            }
+        }
+    }
+
     /// Takes in one more node, which came to the graph while that ran; it is told with the changes. One at a time.
     ///
     /// - Returns: whether its operation has been cancelled here already, and that is still to be asked for there.

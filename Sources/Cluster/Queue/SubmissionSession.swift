@@ -59,8 +59,10 @@ final class SubmissionSession: Sendable {
         refusing problem: ClusterError?, when ready: @escaping @Sendable () async -> Void,
         ended: @escaping @Sendable (SubmissionSession) -> Void
     ) {
+        let problem = problem ?? WaitingSubmissions.shared.enter(graph)
         let task = Task {
             if let problem { await fail(problem) } else { await run(when: ready) }
+            WaitingSubmissions.shared.leave(graph)
             mirrors.discardProducts()
             end.settle(.success(self.state.withLock { $0.told }))
             ended(self)
@@ -87,6 +89,7 @@ final class SubmissionSession: Sendable {
         do {
             await ready()
             await waitForOutside()
+            WaitingSubmissions.shared.leave(graph)
             try Task.checkCancellation()
             guard let cancelled = handOver() else { return await cancelAll() }
             let (submitted, host) = try await submit(cancelled: cancelled)
@@ -236,9 +239,11 @@ final class SubmissionSession: Sendable {
         await apply(changes)
     }
 
-    /// Something that is not known came to the graph: its mirror is made. Nodes come in their order.
+    /// Something that is not known came to the graph: its mirror is made. Nodes come in their order; of those that came and were dropped again
+    /// while nobody looked nothing is heard.
     private func take(_ report: NodeReport) -> NodeChange? {
-        guard let added = report.added, report.node == mirrors.count else { return nil }
+        guard let added = report.added, report.node >= mirrors.count else { return nil }
+        mirrors.skip(to: report.node)
         if mirrors.append(added, path: report.path) { cancel(path: report.path) }
         return NodeChange(node: report.node, news: .added(producer: added.hasProducer ? Int(added.producer) : nil))
     }

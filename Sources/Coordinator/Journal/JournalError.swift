@@ -12,6 +12,8 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
     case damagedBatch(path: String, first: UInt64, reason: String)
     /// The state that stands for the facts up to `sequence` is not what was written.
     case damagedSnapshot(path: String, sequence: UInt64, reason: String)
+    /// A newer release has written it.
+    case newerSnapshot(path: String, layout: UInt64, known: UInt64)
     /// SQLite's write-ahead log has committed transactions behind a damaged place; SQLite would drop them silently.
     case damagedLog(path: String, frame: Int, commitsBehind: Int)
     /// SQLite cannot make sense of its own file.
@@ -48,6 +50,9 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
                 + "commits: use an unmodified SQLite library"
         case .damagedBatch(let path, let first, let reason):
             "\(path): the batch of facts that begins at \(first) is damaged (\(reason)). \(Self.remedy)"
+        case .newerSnapshot(let path, let layout, let known):
+            "\(path) has a snapshot of layout \(layout), which a newer release of aop has written; this release knows layouts up to \(known): start the "
+                + "newer release, or name another directory with --data"
         case .damagedSnapshot(let path, let sequence, let reason):
             "\(path): the snapshot of the first \(sequence) facts is damaged (\(reason)). \(Self.remedy)"
         case .damagedLog(let path, let frame, let commits):

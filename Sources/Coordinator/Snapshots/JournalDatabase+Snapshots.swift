@@ -63,7 +63,12 @@ extension JournalDatabase {
         guard hasher.finalize() == snapshot else { throw damagedSnapshot(snapshot.end.sequence, "its digest does not fit") }
         for number in 0..<snapshot.sections {
             let section = try section(number, of: snapshot.end.sequence)
-            do { try each(section) } catch { throw damagedSnapshot(snapshot.end.sequence, "section \(number): \(error)") }
+            do { try each(section) } catch {
+                if let newer = (error as? DecodingFailure)?.newerLayout {
+                    throw JournalError.newerSnapshot(path: path, layout: newer.found, known: newer.known)
+                }
+                throw damagedSnapshot(snapshot.end.sequence, "section \(number): \(error)")
+            }
         }
     }
 

@@ -106,6 +106,8 @@ package struct GraphBuilder {
             node.id = next.id
             node.parent = UInt32(next.parent)
             node.take(next.manifest)
+            // It is not tried again, and nobody is left that it receives from.
+            if next.operation.hasEndedAsCancelled { (node.retries, node.retriesNet) = (0, false) }
             let mayBeginAnew = beginsAnew[next.parent, default: false] || isGroup && node.retries > 0
             if mayBeginAnew { beginsAnew[index] = true }
             if let condition = next.prepares { node.prepares = UInt32(condition) }
@@ -129,7 +131,8 @@ package struct GraphBuilder {
             for (name, amount) in next.manifest.requirements.resources.sorted(by: { $0.key < $1.key }) where amount < 0 {
                 graph.fault(index, "requires \(amount) of `\(name)`; give it 0 or more")
             }
-            if !next.operation.isInitialized {
+            // What was cancelled before is a node that is cancelled before it begins.
+            if !next.operation.isInitialized, !next.operation.hasEndedAsCancelled {
                 graph.fault(index, "is in another queue, or has ended; make a fresh one")
             }
             guard nodes.updateValue(index, forKey: ObjectIdentifier(next.operation)) == nil else {

@@ -88,6 +88,11 @@ package struct OperationGraph: Sendable {
         members.append(member)
     }
 
+    /// What came to the graph while it ran, and is not there any more. Nothing is found at its path.
+    package mutating func appendDropped() {
+        members.append(Member(operation: nil, path: "", parent: 0, isGroup: false))
+    }
+
     package mutating func fault(_ node: Int, _ message: String) {
         let member = members[node]
         let name = member.operation.map { "`\($0.errorName)`" } ?? "the graph"

@@ -1,7 +1,21 @@
 /// Why bytes of the journal cannot be read as a fact.
 public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
-    init(_ description: String) { self.description = description }
+    /// What a newer release has written, undamaged: the number of its layout, and the newest one that this release knows.
+    public let newerLayout: (found: UInt64, known: UInt64)?
+
+    init(_ description: String) {
+        self.description = description
+        newerLayout = nil
+    }
+
+    init(newerLayout found: UInt64, known: UInt64) {
+        description = "it has layout \(found); this version knows \(known)"
+        newerLayout = (found, known)
+    }
+
+    public static func == (a: Self, b: Self) -> Bool { a.description == b.description }
+    public func hash(into hasher: inout Hasher) { hasher.combine(description) }
 }
 
 /// Appends values to a buffer: integers as LEB128 varints (signed ones zigzag), bytes and text with their length before.

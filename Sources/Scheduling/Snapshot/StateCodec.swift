@@ -43,9 +43,8 @@ extension DurableState {
         self.init(crashLimit: crashLimit)
         var reader = ByteReader(bytes)
         let version = try reader.unsigned()
-        guard (1...Self.codecVersion).contains(version) else {
-            throw DecodingFailure("it has layout \(version); this version knows \(Self.codecVersion)")
-        }
+        guard version <= Self.codecVersion else { throw DecodingFailure(newerLayout: version, known: Self.codecVersion) }
+        guard version >= 1 else { throw DecodingFailure("it has layout \(version)") }
         sequence = JournalSequence(try reader.unsigned())
         epoch = try reader.epoch()
         // Before layout 9 it was not known: the next start is doubted.

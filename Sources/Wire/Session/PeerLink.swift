@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// ```swift
 /// let link = PeerLink(configuration, context: context) { event in … link.enter() … }
-/// link.start()
+/// try link.start()
 /// link.send(.with { $0.request = request })
 /// link.close(goodbye: "done", flushMilliseconds: 1000)
 /// ```
@@ -29,6 +29,8 @@ public final class PeerLink: Sendable {
         public var connectTimeoutMilliseconds: Int
         /// Whether refusals that somebody may take back end the link; such a one that does not is ``Event/denied(reason:)``.
         public var afterRefusal = PeerSession.AfterRefusal.end
+        /// Of the link's thread.
+        package var stackBytes = Limits.decodingStackBytes
         public var capabilities: [String]
         /// How this host is called.
         public var host: String
@@ -116,7 +118,8 @@ public final class PeerLink: Sendable {
     deinit { shared.post(.close(goodbye: nil, flushMilliseconds: 0)) }
 
     /// Starts the thread and the first attempt. Once; later calls and calls after ``close(goodbye:flushMilliseconds:)`` do nothing.
-    public func start() {
+    /// - Throws: ``ThreadError``: there is no thread for it, and it will have no session.
+    public func start() throws(ThreadError) {
         let begins = life.withLock { life in
             guard case .made = life else { return false }
             life = .running
@@ -125,14 +128,16 @@ public final class PeerLink: Sendable {
             return true
         }
         guard begins else { return }
-        let thread = Thread { [configuration, context, handler, shared] in
-            shared.threadBegins()
-            LinkRunner(configuration, context: context, shared: shared, handler: handler).run()
+        do {
+            _ = try OSThread(name: "aop-link", stackBytes: configuration.stackBytes) { [configuration, context, handler, shared] in
+                shared.threadBegins()
+                LinkRunner(configuration, context: context, shared: shared, handler: handler).run()
+                shared.ended.leave()
+            }
+        } catch {
             shared.ended.leave()
+            throw error
         }
-        thread.name = "aop-link"
-        thread.stackSize = Limits.decodingStackBytes
-        thread.start()
     }
 
     /// Whether messages are sent at the moment, not dropped.

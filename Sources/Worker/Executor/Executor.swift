@@ -129,7 +129,7 @@ final class Executor: @unchecked Sendable {
         _ = try SystemCallError.check(clinux_set_close_on_exec(descriptor), "fcntl", "the channel to the supervisor")
         let channel = ExecutorChannel(descriptor: descriptor, loop: loop)
         self.channel = channel
-        Lifeline.begin(descriptor, spawns: spawns, temporaryDirectory: configuration.temporaryDirectory)
+        try Lifeline.begin(descriptor, spawns: spawns, temporaryDirectory: configuration.temporaryDirectory)
         try channel.begin(
             line: { [unowned self] line in
                 switch line {
@@ -220,7 +220,7 @@ final class Executor: @unchecked Sendable {
             loop.submit { self.handle(event) }
         }
         self.link = link
-        link.start()
+        try link.start()
     }
 
     /// What this executor holds, after everything that came in the session before has been seen: a dispatch that still

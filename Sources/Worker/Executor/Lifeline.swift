@@ -6,8 +6,9 @@ import Wire
 /// Ends this process, with everything below it, when its supervisor is gone, however busy or stuck the rest of it is.
 enum Lifeline {
     /// Watches `descriptor`, whose other end only the supervisor holds.
-    static func begin(_ descriptor: Int32, spawns: SpawnGate, temporaryDirectory: String) {
-        OwnThread.start(name: "aop-lifeline") {
+    /// - Throws: `ThreadError` when there is no thread for it.
+    static func begin(_ descriptor: Int32, spawns: SpawnGate, temporaryDirectory: String) throws(ThreadError) {
+        try OwnThread.start(name: "aop-lifeline") {
             clinux_wait_for_hangup(descriptor)
             clear(spawns: spawns, temporaryDirectory: temporaryDirectory)
             // The supervisor's own directory, if this was the last one in it.

@@ -25,8 +25,9 @@ package final class MemoryHost: @unchecked Sendable {
     /// Does `work` on the cluster's thread.
     package func submit(_ work: @escaping @Sendable () -> Void) { loop.submit(work) }
 
-    package func start(afterEachTurn turn: @escaping @Sendable () -> Void) {
-        OwnThread.start(name: "aop-memory") { [loop] in loop.run(afterEachTurn: turn) }
+    /// - Throws: `ThreadError` when the system has no thread to give.
+    package func start(afterEachTurn turn: @escaping @Sendable () -> Void) throws(ThreadError) {
+        try OwnThread.start(name: "aop-memory") { [loop] in loop.run(afterEachTurn: turn) }
     }
 
     package func stop() { loop.submit { [loop] in loop.stop() } }

@@ -1,10 +1,8 @@
 import Foundation
+import Wire
 
 /// Threads for work that blocks: Swift's cooperative pool has as few threads as there are processors.
 enum OwnThread {
-    static func start(name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: body)
-        thread.name = name
-        thread.start()
-    }
+    /// - Throws: `ThreadError` when the system has none to give.
+    static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadError) { _ = try OSThread(name: name, body) }
 }

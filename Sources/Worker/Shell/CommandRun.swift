@@ -143,6 +143,14 @@ struct CommandRun: Sendable {
                 "cannot run \(name) \(place): its executor may have \(OpenFileLimit.current) files open and has them; raise that (LimitNOFILE=, ulimit -n)"
             )
         }
+        if code == EAGAIN || code == ENOMEM {
+            return OperationFault(
+                .spawn,
+                """
+                cannot run \(name) \(place): the host has no more processes or memory for it (\(error)); raise that (TasksMax=, ulimit -u), or give the \
+                worker fewer slots
+                """)
+        }
         guard let error = error as? SubprocessError else { return OperationFault(.spawn, "cannot run \(name) \(place): \(error)") }
         switch error.code {
         case .executableNotFound:

@@ -100,7 +100,7 @@ final class Supervisor: @unchecked Sendable {
         configuration.afterRefusal = .tryOnOnceWelcomed
         let link = PeerLink(configuration, context: context) { [unowned self] event in loop.submit { self.handle(event) } }
         self.link = link
-        link.start()
+        try link.start()
     }
 
     private func everySecond() {

@@ -1,16 +1,21 @@
 import Foundation
 import Synchronization
+import Wire
 
 /// Blocking work on a thread of its own, awaited.
 enum OwnThread {
-    /// - Throws: what `body` throws; `CancellationError` as soon as the task is cancelled, even while `body` blocks (its
+    /// - Throws: what `body` throws; `ThreadError` when the system has no thread to give; `CancellationError` as soon as the task is cancelled, even while `body` blocks (its
     ///   thread is then left behind, and ends when it can or with the process).
     static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let waiting = Waiting<Value>()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard waiting.begin(continuation) else { return continuation.resume(throwing: CancellationError()) }
-                Thread.detachNewThread { waiting.end(Result(catching: body)) }
+                do {
+                    _ = try OSThread(name: "aop-work") { waiting.end(Result(catching: body)) }
+                } catch {
+                    waiting.end(.failure(error))
+                }
             }
         } onCancel: {
             waiting.end(.failure(CancellationError()))

@@ -30,7 +30,7 @@ struct PrivateCluster: Sendable {
     /// Starts the processes; they find each other whichever is first.
     init(_ options: Options, onMessage: @escaping @Sendable (String) -> Void) throws {
         // Beside the run, which does not wait for it.
-        Thread.detachNewThread { for problem in PrivateDirectory.removeAbandoned() { onMessage("warning: \(problem)") } }
+        OSThread.detach(name: "aop-abandoned") { for problem in PrivateDirectory.removeAbandoned() { onMessage("warning: \(problem)") } }
         directory = try PrivateDirectory()
         keptData = options.data
         coordinator = ChildProcess(

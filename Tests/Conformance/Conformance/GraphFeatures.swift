@@ -34,7 +34,7 @@ extension GraphGenerator {
         package static let unorderedStops = Features(rawValue: 131072)
         /// Cancellations of what may end by itself at the same moment.
         package static let racingCancellations = Features(rawValue: 262144)
-        /// Cancellations before anything is added. A `ClusterQueue` refuses such graphs by name.
+        /// Cancellations before anything is added.
         package static let earlyCancellations = Features(rawValue: 524288)
 
         /// Conditions that are made of others.
@@ -140,7 +140,7 @@ extension GraphGenerator {
 
         /// What a cluster does as the model says.
         package static let clustered = settled.subtracting([
-            .slots, .earlyCancellations, .madeConditionsOfProducers, .nestedNegations, .scopesOfAnything,
+            .slots, .madeConditionsOfProducers, .nestedNegations, .scopesOfAnything,
         ]).union(distributed)
 
         /// What a cluster in memory does: no closure that never answers, for which time would wait, and all workers are alike.

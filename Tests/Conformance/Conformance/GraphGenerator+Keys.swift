@@ -10,7 +10,7 @@ extension GraphGenerator {
             if case .notBefore? = planned.start { return false }
             return !planned.isWrapper && !planned.holdsEnd && !planned.asksAboutRetry && !plan.evaluatesInTheProgram(node)
         }
-        let isCancelledAtOnce = plan.cancellations.contains { $0.moment == .onceAdded }
+        let isCancelledAtOnce = plan.cancellations.contains { [.onceAdded, .beforeTheQueue].contains($0.moment) }
         plan.isSubmittedTwice = isElsewhere && !isCancelledAtOnce && random.chance(0.7)
     }
 }

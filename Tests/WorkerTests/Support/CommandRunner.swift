@@ -16,7 +16,7 @@ final class CommandRunner: Sendable {
     init(passedNames: [String] = [], workingDirectory: String? = nil) throws {
         let loop = try EventLoop()
         self.loop = loop
-        loop.runOnOwnThread(name: "test-commands")
+        try loop.runOnOwnThread(name: "test-commands")
         host = HostSettings(
             hostName: "testhost", environment: CommandEnvironment(passedNames: passedNames), workingDirectory: workingDirectory,
             temporaryDirectory: try TemporaryDirectory.make(),

@@ -1,10 +1,9 @@
 import Foundation
-import Wire
 
 /// A thread of the operating system that belongs to one piece of work until it returns.
 ///
-/// Sockets, SQLite and files are used on such threads only: nothing of this module blocks Swift's cooperative pool.
-final class OSThread: @unchecked Sendable {
+/// What blocks is done on such threads only, not in Swift's cooperative pool. Foundation's `Thread` does not tell when the system has none to give.
+package final class OSThread: @unchecked Sendable {
     // Invariant: `handle` is written once, in `init`, before the object is shared; `joined` is read and written only by
     // the one owner that calls `join`.
     private let handle: pthread_t
@@ -22,7 +21,7 @@ final class OSThread: @unchecked Sendable {
     /// Starts the thread. `name` is what debuggers and `ps -L` show; the system keeps its first 15 bytes.
     ///
     /// - Throws: `ThreadError` when the system has no more threads to give.
-    init(name: String, stackBytes: Int = Limits.decodingStackBytes, _ run: @escaping @Sendable () -> Void) throws(ThreadError) {
+    package init(name: String, stackBytes: Int = Limits.decodingStackBytes, _ run: @escaping @Sendable () -> Void) throws(ThreadError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
@@ -51,8 +50,14 @@ final class OSThread: @unchecked Sendable {
         if !joined { pthread_detach(handle) }
     }
 
+    /// Runs what must be done, if need be late: where the system has no more threads to give, on one of Dispatch's, which tries again until
+    /// there is one.
+    package static func detach(name: String, _ run: @escaping @Sendable () -> Void) {
+        do { _ = try OSThread(name: name, run) } catch { DispatchQueue.global().async(execute: run) }
+    }
+
     /// Waits for the thread's end. For its owner, once; further calls return at once.
-    func join() {
+    package func join() {
         guard !joined else { return }
         joined = true
         pthread_join(handle, nil)
@@ -65,6 +70,6 @@ public struct ThreadError: Error, CustomStringConvertible {
     public let errno: Int32
 
     public var description: String {
-        "cannot start the thread “\(name)”: \(String(cString: strerror(errno))); raise the limit on processes (ulimit -u)"
+        "cannot start the thread “\(name)”: \(String(cString: strerror(errno))); raise the limit on processes (ulimit -u, TasksMax=)"
     }
 }
