@@ -50,6 +50,19 @@ package final class OSThread: @unchecked Sendable {
         if !joined { pthread_detach(handle) }
     }
 
+    /// Whether so many more threads can be started at this moment, for what ends the process where it cannot have them.
+    ///
+    /// - Throws: ``ThreadError``: they cannot.
+    package static func checkRoom(for count: Int) throws(ThreadError) {
+        let go = DispatchSemaphore(value: 0)
+        var threads: [OSThread] = []
+        defer {
+            for _ in threads { go.signal() }
+            for thread in threads { thread.join() }
+        }
+        for _ in 0..<count { threads.append(try OSThread(name: "aop-check") { go.wait() }) }
+    }
+
     /// Runs what must be done, if need be late: where the system has no more threads to give, on one of Dispatch's, which tries again until
     /// there is one.
     package static func detach(name: String, _ run: @escaping @Sendable () -> Void) {

@@ -15,7 +15,7 @@ public final class ZMQContext: Sendable {
 
     private let handle: Mutex<Handle>
 
-    /// - Throws: ``ZMQError`` when libzmq is older than 4.3.3 or has no memory or descriptors for a context.
+    /// - Throws: ``ZMQError`` when libzmq is older than 4.3.3 or has no memory, descriptors or threads for a context.
     public init() throws(ZMQError) {
         var major: Int32 = 0
         var minor: Int32 = 0
@@ -25,6 +25,10 @@ public final class ZMQContext: Sendable {
             throw ZMQError(
                 operation: "loading libzmq", errno: ENOTSUP,
                 message: "libzmq \(major).\(minor).\(patch) has known security holes; install 4.3.3 or newer (Debian: libzmq5)")
+        }
+        // It aborts the process when it has no threads for its first socket: one for messages, one that closes sockets.
+        do { try OSThread.checkRoom(for: 2) } catch {
+            throw ZMQError(operation: "creating a ZeroMQ context", errno: error.errno, message: "\(error)")
         }
         guard let pointer = zmq_ctx_new() else { throw ZMQError(operation: "creating a ZeroMQ context") }
         // One I/O thread moves about a million messages a second: more than the coordinator decides.
