@@ -272,7 +272,7 @@ runs again at once, elsewhere: {len(lost)} operations had an attempt that does n
     return path, lost
 
 
-def pause(tour, work):
+def pause(tour, maintenance, work):
     tour.say("""\
 ## 6. A break
 
@@ -293,9 +293,11 @@ A good moment to look at the dashboard, which the coordinator serves at `http://
     tour.look(f"/#/s/{work}/graph", "tour-graph.png", "5,000 operations as they stand, in the browser", graph, height=760)
     tour.say("""\
 A single worker process may have a break as well. A *drained* worker is given nothing new until somebody resumes it, not even after a restart.""")
-    tour.run('aop workers drain beta/1 --reason "its camera is cleaned" --wait', says="drained; nothing runs there")
-    tour.run("aop workers show beta/1", says=["drained", "its camera is cleaned"])
-    tour.run("aop workers resume beta/1", says="beta/1")
+    # That of the maintenance job goes on until that is told to end.
+    idle = "beta/0" if tour.operations(maintenance)["compact"]["worker"] == "beta/1" else "beta/1"
+    tour.run(f'aop workers drain {idle} --reason "its camera is cleaned" --wait', says="drained; nothing runs there")
+    tour.run(f"aop workers show {idle}", says=["drained", "its camera is cleaned"])
+    tour.run(f"aop workers resume {idle}", says=idle)
     tour.run("aop resume last")
 
 
@@ -591,7 +593,7 @@ def main():
         write_graph(tour)
         maintenance, work = submit(tour)
         path, lost = kill_worker(tour, maintenance, work)
-        pause(tour, work)
+        pause(tour, maintenance, work)
         coordinator = kill_coordinator(tour, work, coordinator)
         lock(tour, maintenance, work)
         failures(tour, work, path, lost)
