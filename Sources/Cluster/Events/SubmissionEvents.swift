@@ -74,10 +74,6 @@ public struct SubmissionEvents: AsyncSequence, Sendable {
 
         public mutating func next() async throws -> SubmissionEvent? {
             if let told = try await nextMissed() { return told }
-            return try await nextHeard()
-        }
-
-        private mutating func nextHeard() async throws -> SubmissionEvent? {
             switch try await events.next() {
             case .view(let view)?:
                 hasEnded = view.state.isFinal

@@ -8,7 +8,7 @@ enum Lifeline {
     /// Watches `descriptor`, whose other end only the supervisor holds.
     /// - Throws: `ThreadError` when there is no thread for it.
     static func begin(_ descriptor: Int32, spawns: SpawnGate, temporaryDirectory: String) throws(ThreadError) {
-        try OwnThread.start(name: "aop-lifeline") {
+        _ = try OSThread(name: "aop-lifeline") {
             clinux_wait_for_hangup(descriptor)
             clear(spawns: spawns, temporaryDirectory: temporaryDirectory)
             // The supervisor's own directory, if this was the last one in it.

@@ -27,7 +27,7 @@ package final class MemoryHost: @unchecked Sendable {
 
     /// - Throws: `ThreadError` when the system has no thread to give.
     package func start(afterEachTurn turn: @escaping @Sendable () -> Void) throws(ThreadError) {
-        try OwnThread.start(name: "aop-memory") { [loop] in loop.run(afterEachTurn: turn) }
+        _ = try OSThread(name: "aop-memory") { [loop] in loop.run(afterEachTurn: turn) }
     }
 
     package func stop() { loop.submit { [loop] in loop.stop() } }

@@ -176,7 +176,7 @@ final class EventLoop: @unchecked Sendable {
     /// Runs the loop on a thread of its own; for processes whose first thread belongs to somebody else.
     /// - Throws: `ThreadError` when the system has no thread to give.
     func runOnOwnThread(name: String) throws(ThreadError) {
-        try OwnThread.start(name: name) { self.run() }
+        _ = try OSThread(name: name) { self.run() }
     }
 
     private func drainInbox() {
