@@ -61,6 +61,20 @@ import Testing
         withExtendedLifetime(database) {}
     }
 
+    /// Who is told to put a backup in place of a journal that is there, and does, loses it.
+    @Test func lockThatIsRemoved_orCannotBeSeen_isNoRemovedDirectory() throws {
+        let (_, database, files) = try open()
+        try FileManager.default.moveItem(atPath: "\(path)/coordinator.lock", toPath: aside)
+        let error = #expect(throws: DataDirectoryError.unlocked(path: path)) { try files.check() }
+        #expect("\(error.map { "\($0)" } ?? "")".hasSuffix("so it ends; nothing is lost, start it again"))
+        // A name that cannot be looked up: as of a directory that may not be searched.
+        try FileManager.default.createSymbolicLink(atPath: "\(path)/coordinator.lock", withDestinationPath: "coordinator.lock")
+        let unseen = try #require(throws: DataDirectoryError.self) { try files.check() }
+        guard case .notReadable(path, let reason) = unseen else { return #expect(Bool(false), "\(unseen)") }
+        #expect(reason.contains("symbolic links"))
+        withExtendedLifetime(database) {}
+    }
+
     @Test func message_saysWhatToDo() {
         #expect(
             "\(JournalError.replaced(path: "/d/journal.sqlite"))" == """

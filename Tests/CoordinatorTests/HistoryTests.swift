@@ -151,6 +151,26 @@ import Wire
         #expect(try Self.rows(file, "SELECT DISTINCT submission FROM operations ORDER BY 1") == ["s3", "s4", "s5"])
     }
 
+    /// What goes does not come back: a clock that is ahead for a moment takes nothing.
+    @Test func clockThatIsDoubted_makesNothingTooOld() {
+        let (hour, day, start) = (Int64(3_600_000), Int64(86_400_000), Int64(1_800_000_000_000))
+        var doubt = ClockDoubt()
+        doubt.start(at: Instant(boot: 5_000, wall: start), since: UInt32(start / 1_000))
+        var age = HistoryAge(keepMilliseconds: 30 * day, doubt: doubt, at: Instant(boot: 5_000, wall: start))
+        #expect(age.limit(at: Instant(boot: 5_001, wall: start + 1)) == .min, "a start long after the one before")
+        let later = 5_000 + hour
+        #expect(age.limit(at: Instant(boot: later, wall: start + hour)) == start + hour - 30 * day)
+        #expect(age.limit(at: Instant(boot: later + 600_000, wall: start + 40 * day)) == .min, "the clock was set ahead")
+        #expect(age.limit(at: Instant(boot: later + 1_200_000, wall: start + hour + 1_200_000)) == .min, "and right again")
+        let sure = later + 600_000 + hour
+        #expect(age.limit(at: Instant(boot: sure, wall: start + sure)) == start + sure - 30 * day)
+    }
+
+    @Test func whatIsKeptForEver_isNeverTooOld() {
+        var age = HistoryAge(keepMilliseconds: nil, at: Instant(boot: 0, wall: 0))
+        #expect(age.limit(at: Instant(boot: 1, wall: 1)) == .min)
+    }
+
     @Test func whatIsTooMuch_goes_theFirstEndsFirst() throws {
         var database = try HistoryDatabase(try DataDirectory(path: path), bytesMax: 400_000)
         for number in 1...300 { try database.append(page(number, endedAt: Int64(1000 - number), operations: 50)) }

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Scheduling
 import Testing
+import Wire
 
 @testable import Coordinator
 
@@ -46,6 +47,32 @@ import Testing
         }
         #expect(records == written)
         #expect(try read(spool, 1, after: position).records.isEmpty)
+    }
+
+    /// Who follows would never see what a new file, or an earlier state of this one, gets below the last position that was read.
+    @Test func positions_areAboveThoseOfTheFileThatWasThereBefore() throws {
+        var spool = try OutputDatabase(directory)
+        try spool.append([record(1, index: 0)])
+        try spool.close()
+        let earlier = temporary.path + "/earlier"
+        try FileManager.default.copyItem(atPath: directory.outputPath, toPath: earlier)
+        spool = try OutputDatabase(directory)
+        try spool.append((1..<100).map { record(1, index: $0) })
+        let read = try read(spool, 1)
+        #expect(read.records.count == 100)
+        try spool.close()
+
+        // A second later a position of the second is above all of those before it.
+        let second = WallClock.milliseconds() / 1_000
+        while WallClock.milliseconds() / 1_000 == second { poll(nil, 0, 10) }
+        for isNew in [false, true] {
+            try FileManager.default.removeItem(atPath: directory.outputPath)
+            if !isNew { try FileManager.default.copyItem(atPath: earlier, toPath: directory.outputPath) }
+            spool = try OutputDatabase(directory)
+            try spool.append([record(1, attempt: 2, index: 0)])
+            #expect(try self.read(spool, 1, after: read.position).records.map(\.attempt.counter) == [2])
+            try spool.close()
+        }
     }
 
     @Test func units_areFiltered() throws {

@@ -134,7 +134,9 @@ func damageTable(_ table: String, of path: String) throws {
         let directory = try DataDirectory(path: path)
         let (log, events, history) = (LogRecorder(), Collector<HistoryService.Event>(), history)
         let database = try HistoryDatabase(HistoryDatabase.Place(path: directory.historyPath, patienceSeconds: 0.01))
-        let service = try HistoryService(database, keepMilliseconds: nil, retryMilliseconds: 10, logger: log.logger) { events.add($0) }
+        let service = try HistoryService(database, age: HistoryAge(keepMilliseconds: nil), retryMilliseconds: 10, logger: log.logger) {
+            events.add($0)
+        }
         try await onThread {
             var configuration = Configuration()
             configuration.busyMode = .timeout(30)
@@ -163,7 +165,7 @@ func damageTable(_ table: String, of path: String) throws {
         }
         try damageTable("operation", of: history)
         let database = try HistoryDatabase(directory)
-        let service = try HistoryService(database, keepMilliseconds: nil, logger: log.logger) { events.add($0) }
+        let service = try HistoryService(database, age: HistoryAge(keepMilliseconds: nil), logger: log.logger) { events.add($0) }
         try await onThread {
             _ = try events.wait { $0.contains { if case .begunAnew(file: 1) = $0 { true } else { false } } }
             // What was on its way when the damage was found is for a file that is not there any more.

@@ -42,6 +42,25 @@ import Testing
         #expect(ids(&cluster) == [ended[3], ended[2], running], "the rest has room")
     }
 
+    /// What ended by a clock that was ahead, and was set right, would be young for as long: only what came later would go.
+    @Test func whatEndedByAClockThatWasAhead_goesToo() {
+        let (size, hour) = (size(), Int64(3_600_000))
+        var cluster = FakeCluster(Self.configuration(2 * size))
+        cluster.attach(1, slots: 4)
+        cluster.stepWallClock(10 * hour)
+        for number in 1...3 {
+            _ = cluster.submit(graph("n\(number)"), key: "\(number)")
+            cluster.end("n\(number)")
+        }
+        cluster.stepWallClock(-10 * hour)
+        let last = cluster.submit(graph("last"), key: "last")
+        cluster.end("last")
+        cluster.advance(130_000)
+        #expect(cluster.scheduler.keptSubmissions.map(\.bytes).reduce(0, +) <= 2 * size)
+        cluster.advance(hour)
+        #expect(ids(&cluster).count == 2 && last.map { ids(&cluster).contains($0) } == false, "by the clock it ended first")
+    }
+
     @Test func whileTheHistoryIsBehind_theyMayTakeTwiceTheRoom_andNoMore() {
         var cluster = FakeCluster(Self.configuration(2 * size()))
         cluster.attach(1, slots: 4)

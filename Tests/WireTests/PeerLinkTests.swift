@@ -142,6 +142,27 @@ import Wire
         context.terminate()
     }
 
+    /// A tunnel takes connections also while there is nobody behind it.
+    @Test func aCoordinatorThatIsAwayBehindATunnel_isWaitedFor() throws {
+        let first = try FakeCoordinator(context: context)
+        let endpoint = first.endpoint
+        let link = link(endpoint)
+        try link.start()
+        _ = try attached()
+        first.stop()
+        _ = try detached()
+        do {
+            let tunnel = try ClosingListener(at: endpoint)
+            for _ in 0..<6 { tunnel.closeNext() }
+        }
+        let second = try FakeCoordinator(at: endpoint, context: context)
+        _ = try attached("attached again")
+        #expect(!events.all.contains { if case .denied = $0 { true } else { false } })
+        link.close()
+        second.stop()
+        context.terminate()
+    }
+
     /// - Returns: the id that arrives first.
     private func sendAndEnter(_ link: PeerLink, _ coordinator: FakeCoordinator, ids before: UInt64, _ after: UInt64) throws -> UInt64 {
         #expect(!link.isAttached)

@@ -186,8 +186,8 @@ final class HostedSession: Sendable {
         switch event {
         case .attached(let welcome, _):
             guard welcome.capabilities.contains(ProtocolVersion.hosting) else {
-                end(ClusterError(.version, "the coordinator (\(welcome.productVersion)) is too old for hosted code; start a newer one"))
-                return
+                return giveUp(
+                    ClusterError(.version, "the coordinator (\(welcome.productVersion)) is too old for hosted code; start a newer one"))
             }
             let isFirst = state.withLock { state in
                 guard case .connecting = state.phase else { return false }
@@ -211,8 +211,8 @@ final class HostedSession: Sendable {
             }
         case .lockLeaseEnding(let grace): step { state, now, _ in state.lockLeaseEnding(graceMilliseconds: grace, now: now) }
         case .orphanLimitOver: step { state, now, _ in state.orphanLimitOver(now: now) }
-        case .refused(let refusal): end(ClusterError(refusal))
-        case .denied(let reason): end(ClusterError(.notPermitted, reason))
+        case .refused(let refusal): giveUp(ClusterError(refusal))
+        case .denied(let reason): giveUp(ClusterError(.notPermitted, reason))
         case .message(let message, _): handle(message)
         case .detached, .farewell: break
         }
@@ -252,6 +252,12 @@ final class HostedSession: Sendable {
         }
         attachment.settle(.failure(error))
         for body in bodies { stop(body) }
+    }
+
+    /// With the link: a coordinator that took up the session again would count on what nobody carries out any more.
+    private func giveUp(_ error: ClusterError) {
+        end(error)
+        Task { await disconnect() }
     }
 
     // MARK: Steps

@@ -164,7 +164,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
                 graph.top.first ?? 0,
                 "was added to a ClusterQueue with a `maxConcurrentOperationCount`; set that of a group, or the slots of the workers")
         }
-        let (waitsForWorkers, closing, barrier) = state.withLock { ($0.waitsForWorkers, $0.closing, $0.barrier) }
+        let (waitsForWorkers, barrier) = state.withLock { ($0.waitsForWorkers, $0.barrier) }
         if let barrier, !barrier.isEnded { graph.outside.append(barrier) }
         let link = SessionLink()
         let place = SubmissionPlace()
@@ -197,9 +197,14 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         link.session = session
         // What conditions want done stands beside what it is done for, as on any queue.
         super.addOperations(fresh + graph.dependents, waitUntilFinished: false)
-        let problem = closing ?? graph.faults.asRefusal
+        let faults = graph.faults.asRefusal
+        // Asked and entered in one step: what `close()` does not find among the sessions is refused here.
+        let problem = state.withLock { state in
+            let problem = state.closing ?? faults
+            if problem == nil { state.sessions[ObjectIdentifier(session)] = session }
+            return problem
+        }
         if problem != nil { for operation in graph.plain { operation.cancel() } }
-        if problem == nil { state.withLock { $0.sessions[ObjectIdentifier(session)] = session } }
         session.start(refusing: problem) { [weak self] in
             await self?.untilResumed()
         } ended: { [weak self] session in

@@ -18,17 +18,16 @@ final class HistoryService: Sendable {
     /// Starts the thread. `report` runs on it and must not block.
     ///
     /// - Parameters:
-    ///   - keepMilliseconds: for how long after its end a submission stays in the history; nil: for ever.
+    ///   - age: for how long after its end a submission stays in the history.
     ///   - retryMilliseconds: after which what could not be written is tried again.
     /// - Throws: `ThreadError`.
     init(
-        _ database: HistoryDatabase, keepMilliseconds: Int64?, retryMilliseconds: Int64 = CoordinatorLimits.historyRetryMilliseconds,
+        _ database: HistoryDatabase, age: HistoryAge, retryMilliseconds: Int64 = CoordinatorLimits.historyRetryMilliseconds,
         logger: Logger, report: @escaping @Sendable (Event) -> Void
     ) throws(ThreadError) {
         thread = try OSThread(name: "aop-history") { [jobs] in
             var worker = HistoryWorker(
-                database: database, keepMilliseconds: keepMilliseconds, retryMilliseconds: retryMilliseconds, logger: logger, report: report
-            )
+                database: database, age: age, retryMilliseconds: retryMilliseconds, logger: logger, report: report)
             worker.begin()
             while true {
                 switch jobs.take(withinMilliseconds: worker.millisecondsToWork) {
@@ -63,7 +62,7 @@ private struct HistoryWorker {
     private var retryAt = Int64.min
     /// Boot time at which it is looked for what is too old or too much.
     private var roomAt = BootClock.milliseconds()
-    private let keepMilliseconds: Int64?
+    private var age: HistoryAge
     private let retryMilliseconds: Int64
     private let logger: Logger
     private let report: @Sendable (HistoryService.Event) -> Void
@@ -73,12 +72,12 @@ private struct HistoryWorker {
     private static let logMilliseconds: Int64 = 60_000
 
     init(
-        database: HistoryDatabase, keepMilliseconds: Int64?, retryMilliseconds: Int64, logger: Logger,
+        database: HistoryDatabase, age: HistoryAge, retryMilliseconds: Int64, logger: Logger,
         report: @escaping @Sendable (HistoryService.Event) -> Void
     ) {
         place = database.place
         self.database = database
-        self.keepMilliseconds = keepMilliseconds
+        self.age = age
         self.retryMilliseconds = retryMilliseconds
         self.logger = logger
         self.report = report
@@ -118,7 +117,7 @@ private struct HistoryWorker {
         let now = BootClock.milliseconds()
         guard now >= roomAt else { return }
         roomAt = now + CoordinatorLimits.historyLookMilliseconds
-        let time = keepMilliseconds.map { WallClock.milliseconds() - $0 } ?? .min
+        let time = age.limit(at: HistoryAge.now)
         var removed = 0
         _ = attempt("remove what is too old") { removed = try $0.makeRoom(endedBefore: time) }
         if removed > 0 { logger.info("\(removed) submissions that ended long ago were taken out of the history") }

@@ -116,12 +116,17 @@ public final class DataDirectory: Sendable {
 
     deinit { if case .held(let descriptor) = lock { close(descriptor) } }
 
-    /// - Throws: `DataDirectoryError.removed` when the directory has another lock by now, or none.
+    /// - Throws: `DataDirectoryError`: `.removed` when the directory is not there any more, or another one is, `.unlocked` when it is the same
+    ///   one without its lock, `.notReadable` when that cannot be seen.
     func checkIsThere() throws(DataDirectoryError) {
+        guard case .held(let descriptor) = lock else { throw .unlocked(path: path) }
         var (ours, there) = (stat(), stat())
-        guard case .held(let descriptor) = lock, fstat(descriptor, &ours) == 0, stat(Self.lockPath(in: path), &there) == 0,
-            ours.st_ino == there.st_ino, ours.st_dev == there.st_dev
-        else { throw .removed(path: path) }
+        guard fstat(descriptor, &ours) == 0 else { throw .notReadable(path: path, reason: Self.reason(errno)) }
+        guard stat(Self.lockPath(in: path), &there) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw .notReadable(path: path, reason: Self.reason(errno)) }
+            throw access(journalPath, F_OK) == 0 ? .unlocked(path: path) : .removed(path: path)
+        }
+        guard ours.st_ino == there.st_ino, ours.st_dev == there.st_dev else { throw .removed(path: path) }
     }
 
     /// For what was read without a lock, when it has been read.
@@ -201,6 +206,8 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
     case restoring(path: String)
     /// It is not there any more, or another one is in its place.
     case removed(path: String)
+    /// Its journal is there, and its lock is not.
+    case unlocked(path: String)
 
     public var description: String {
         switch self {
@@ -222,6 +229,9 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
         case .removed(let path):
             "the data directory \(path) was removed, or replaced, under the coordinator that runs on it: what it would acknowledge from now on "
                 + "could not be found by the next one, so it ends; put the directory back, or a backup of it: aop journal restore"
+        case .unlocked(let path):
+            "coordinator.lock was removed from the data directory \(path) under the coordinator that runs on it: another one could begin beside "
+                + "it, so it ends; nothing is lost, start it again"
         }
     }
 }

@@ -43,7 +43,7 @@ final class FilesInPlace: Sendable {
 
     deinit { close(folder) }
 
-    /// - Throws: `DataDirectoryError.removed`; `JournalError.replaced`: of one of the files; `.database`: it cannot be looked at.
+    /// - Throws: `DataDirectoryError`; `JournalError.replaced`: of one of the files; `.database`: it cannot be looked at.
     func check() throws {
         try directory.checkIsThere()
         for file in files {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Scheduling
+import Wire
 
 /// What commands print, in a SQLite file of its own: bounded, and durable a second later, since losing the end of a log
 /// loses no work. Belongs to one thread.
@@ -55,6 +56,7 @@ struct OutputDatabase {
                 try database.execute(sql: "PRAGMA journal_size_limit = \(JournalDatabase.logBytesMax)")
                 try database.inTransaction(.immediate) {
                     try Self.schema.migrate(database, path: path)
+                    try Self.beginPositions(database)
                     return .commit
                 }
             }
@@ -67,6 +69,21 @@ struct OutputDatabase {
             throw SideFile.output(path).failure("open the spool of output (removing this file loses nothing but output)", error)
         }
     }
+
+    /// No position is given twice, also where this file is new in the place of another one, or an earlier state of it: who
+    /// follows asks for what comes after the last position that was read.
+    private static func beginPositions(_ database: Database) throws {
+        let first = max(0, WallClock.milliseconds() / 1_000) << positionBitsPerSecond
+        try database.execute(
+            sql: """
+                INSERT INTO sqlite_sequence (name, seq) SELECT 'output', 0
+                WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'output')
+                """)
+        try database.execute(sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'output'", arguments: [first])
+    }
+
+    /// A file gets fewer records each second than that has positions; and JSON's numbers take them until the year 2242.
+    private static let positionBitsPerSecond = 20
 
     /// A spool in memory, without a limit; it ends with this value.
     ///

@@ -145,9 +145,8 @@ final class CoordinatorLoop {
         let blobs = try BlobService(store) { mailbox.post(.blobs($0)) }
         let output = try OutputService(recovery.output, logger: logger) { mailbox.post(.output($0)) }
         let elements = try ElementService(recovery.elements, logger: logger) { mailbox.post(.elements($0)) }
-        let history = try recovery.history.map { database in
-            try HistoryService(database, keepMilliseconds: configuration.historyMilliseconds, logger: logger) { mailbox.post(.history($0)) }
-        }
+        let age = HistoryAge(keepMilliseconds: configuration.historyMilliseconds, doubt: recovery.scheduler.clockDoubt)
+        let history = try recovery.history.map { try HistoryService($0, age: age, logger: logger) { mailbox.post(.history($0)) } }
         let enrolments = try configuration.keys.map { keys in
             try EnrolmentDesk(keys.authorizedPath, logger: logger) { mailbox.post(.enrolment($0)) }
         }
@@ -362,7 +361,7 @@ final class CoordinatorLoop {
 
     /// Looks now and then at what nobody tells of.
     ///
-    /// - Throws: `DataDirectoryError.removed`, `JournalError.replaced`.
+    /// - Throws: `DataDirectoryError`, `JournalError`.
     private func lookAround() throws {
         guard now.boot - lookedAroundAt >= CoordinatorLimits.lookAroundMilliseconds else { return }
         lookedAroundAt = now.boot

@@ -122,7 +122,7 @@ public struct Scheduler {
     var happenings: [Happening] = []
     private var effects: [Effect] = []
     var now = Instant(boot: 0, wall: 0)
-    private(set) var clockDoubt = ClockDoubt()
+    public private(set) var clockDoubt = ClockDoubt()
     private var promisedWake: Int64?
 
     public init(_ configuration: Configuration) {

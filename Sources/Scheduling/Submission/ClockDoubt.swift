@@ -3,7 +3,7 @@
 ///
 /// It is doubted when it goes ahead of boot time, and from a start long after the one before: what was between the two is not known. Starts soon
 /// after that one neither end the doubt nor make it longer: a coordinator that is started again and again goes on forgetting.
-struct ClockDoubt {
+public struct ClockDoubt: Sendable {
     /// So much it may go ahead at once: what a time service corrects.
     static let leapMilliseconds: Int64 = 60_000
     /// So long it is doubted, at most: not longer than what is to be forgotten is kept anyway.
@@ -12,24 +12,27 @@ struct ClockDoubt {
     /// Boot time.
     private var began = Int64.min
 
+    public init() {}
+
     /// Whether nothing is known of the clock between the starts of two coordinators: seconds since 1970.
     static func isLate(_ epoch: UInt32, after last: UInt32) -> Bool {
         Int64(epoch) - Int64(last) > doubtMilliseconds / 1_000
     }
 
     /// - Parameter epoch: of the last start that was late: this one, or one before that may be doubted still.
-    mutating func start(at now: Instant, since epoch: UInt32) {
+    public mutating func start(at now: Instant, since epoch: UInt32) {
         // A start that is in the future was one with a clock that has been set right since.
         let since = now.wall - Int64(epoch) * 1_000
         if (0...Self.doubtMilliseconds).contains(since) { began = now.boot - since }
     }
 
-    mutating func advance(from before: Instant, to now: Instant) {
+    /// A clock that went ahead of boot time between the two is doubted from now on.
+    public mutating func advance(from before: Instant, to now: Instant) {
         if (now.wall - before.wall) - (now.boot - before.boot) > Self.leapMilliseconds { began = now.boot }
     }
 
     /// Until when it is doubted, for what is kept for so long; boot time.
-    func end(for retention: Int64) -> Int64 {
+    public func end(for retention: Int64) -> Int64 {
         began == .min ? .min : began + min(retention, Self.doubtMilliseconds)
     }
 }

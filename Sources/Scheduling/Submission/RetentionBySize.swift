@@ -65,7 +65,8 @@ extension Scheduler {
         var spared: [(number: SubmissionNumber, endedAt: Int64, bytes: Int64)] = []
         var sparedBytes: Int64 = 0
         while kept.bytes + sparedBytes > limit, let oldest = kept.popFirst() {
-            let isYoung = now.wall - oldest.endedAt < Self.youngMilliseconds
+            // What ended by a clock that was ahead, and has been set right since, is not young until then.
+            let isYoung = (0..<Self.youngMilliseconds).contains(now.wall - oldest.endedAt)
             if isYoung || !durable.submission(oldest.number).canBeForgotten || followers.isFollowed(oldest.number)
                 || pending.touched.contains(oldest.number)
             {

@@ -124,7 +124,9 @@ final class LinkRunner {
     private func lose(_ end: LinkConnection.End) {
         if case .shut = end { shutInARow += 1 } else { shutInARow = 0 }
         switch end {
-        case .shut(let reason) where shutInARow >= Self.shutMax: perform(session.denied(reason, at: BootClock.milliseconds()))
+        // Who was welcomed before has the right keys: something between closes what it cannot pass on, a tunnel or a proxy.
+        case .shut(let reason) where shutInARow >= Self.shutMax && sessions == 0:
+            perform(session.denied(reason, at: BootClock.milliseconds()))
         case .lost(let reason), .shut(let reason): lose(reason)
         case .undecided(let reason): perform(session.lost(reason, isThere: true, at: BootClock.milliseconds()))
         case .denied(let reason): perform(session.denied(reason, at: BootClock.milliseconds()))

@@ -4,16 +4,48 @@ import Wire
 
 /// A worker's private directory.
 enum TemporaryDirectory {
+    private static let prefix = "aop-worker-"
+
+    private static var parent: String { ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp" }
+
+    /// - Parameter mark: of the worker; its name says whose it is, for ``removeThoseOfTheDead(besides:in:logger:)``.
     /// - Throws: `SystemCallError` that names the place tried.
-    static func make() throws -> String {
-        let parent = ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        var template = Array("\(parent)/aop-worker-XXXXXX".utf8CString)
+    static func make(for mark: WorkerMark? = nil) throws -> String {
+        let path = "\(parent)/\(prefix)\(mark.map { "\($0.text)-" } ?? "")XXXXXX"
+        var template = Array(path.utf8CString)
         guard mkdtemp(&template) != nil else {
             throw SystemCallError(
-                operation: "mkdtemp", subject: "\(parent)/aop-worker-XXXXXX", errno: errno,
-                remedy: "set TMPDIR to a directory that can be written to")
+                operation: "mkdtemp", subject: path, errno: errno, remedy: "set TMPDIR to a directory that can be written to")
         }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes the directories of workers of this user that were killed with all their processes at once, or whose host was: a worker that ends
+    /// otherwise removes its own. After ``Leftovers/end(besides:logger:)``: nothing uses them any more.
+    ///
+    /// Those of other PID and time namespaces stay: nobody can tell whether their workers live.
+    static func removeThoseOfTheDead(besides own: WorkerMark, in parent: String = parent, logger: Logger) {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: parent) } catch {
+            return logger.warning("what earlier workers may have left in \(parent) cannot be looked for: \(error)")
+        }
+        for name in names {
+            guard let mark = mark(in: name), mark.namespace == own.namespace, !mark.isSupervisorAlive else { continue }
+            let path = "\(parent)/\(name)"
+            var found = stat()
+            guard lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFDIR, found.st_uid == geteuid() else { continue }
+            remove(path, logger: logger)
+            if access(path, F_OK) != 0 {
+                logger.notice("removed \(path): the worker that made it (process \(mark.supervisor)) does not live any more")
+            }
+        }
+    }
+
+    /// Whose directory it is; nil: no worker's.
+    private static func mark(in name: String) -> WorkerMark? {
+        guard name.hasPrefix(prefix) else { return nil }
+        let rest = name.dropFirst(prefix.count)
+        return rest.lastIndex(of: "-").flatMap { WorkerMark(String(rest[..<$0])) }
     }
 
     /// Makes an executor's part of it again, and itself, where somebody has removed them: cleaners of temporary files do.

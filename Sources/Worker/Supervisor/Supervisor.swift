@@ -40,7 +40,7 @@ final class Supervisor: @unchecked Sendable {
         state = SupervisorState(processes: settings.processes)
         standing = CoordinatorStanding(endpoint: settings.executor.endpoint)
         guardian = Guardian(try WorkerMark.ofThisProcess())
-        temporaryDirectory = try TemporaryDirectory.make()
+        temporaryDirectory = try TemporaryDirectory.make(for: guardian.mark)
     }
 
     /// Runs until the worker has ended.
@@ -52,6 +52,10 @@ final class Supervisor: @unchecked Sendable {
         }
         try watchSignals()
         Leftovers.end(besides: guardian.mark, logger: logger)
+        // No work depends on it, and there may be much.
+        DispatchQueue.global().async { [mark = guardian.mark, logger] in
+            TemporaryDirectory.removeThoseOfTheDead(besides: mark, logger: logger)
+        }
         defer { guardian.end() }
         keepGuardian()
         try openLink()
