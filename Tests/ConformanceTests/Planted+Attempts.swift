@@ -101,7 +101,8 @@ extension Planted {
             begins, holds(2, run: 2, token: 4), Seen.value(2, run: 2), holds(3, run: 2, token: 5), Seen.value(3, run: 2),
         ]
         let told = Seen.told(4, .success("n4#1")) + [.over(4)] + Seen.group(0)
-        return first + (outsider.map(other) ?? []) + second + ends + (outsider == nil ? other(6) : []) + told
+        guard let outsider else { return first + second + ends + other(6) + told }
+        return first + other(outsider) + second + ends + told
     }
 
     static let besideAttempts: [Planted] = [

@@ -23,7 +23,8 @@ let outcomeRules: [Rule] = [
     },
     Rule("startIsTold", "Listeners are told of the start of what executes, and of nothing else.") { account in
         // What others have added is heard of at its end; what a wrapper makes, when that is made.
-        account.plan.leaves.filter { account.plan.isPresent($0) || account.isPart($0) }.compactMap { node -> Rule.Breach? in
+        let told = account.plan.leaves.filter { account.plan.isPresent($0) || account.isPart($0) }
+        return told.filter { !account.isHeardAtItsEnd($0) }.compactMap { node -> Rule.Breach? in
             let isTold = !account.places(of: node) { $0 == .start }.isEmpty
             let hasRun = !account.runs[node].isEmpty
             if account.outcome(node)?.isSuccess == true, hasRun, !isTold { return .init(node, "succeeded, and its start was not told") }
@@ -93,7 +94,7 @@ let outcomeRules: [Rule] = [
         account.cancelInForce.sorted { $0.key < $1.key }.flatMap { node, place in
             account.subtree(node).flatMap { member in
                 // A body says that it runs a moment after it was started, and the start was told before that.
-                // Of the attempts of a sequence it is heard when all are over.
+                // Of the attempts of a sequence it is heard when all are over, and of what a queue makes anew when the group is.
                 let wasStarted = account.everyStart(of: member).contains { $0 < place } || account.isHeardAtItsEnd(member)
                 return account.everyRun[member].filter { $0.start > place }.dropFirst(wasStarted ? 1 : 0).map { run in
                     Rule.Breach(run.node, [place, run.start], "began after its cancellation")
@@ -127,9 +128,10 @@ let outcomeRules: [Rule] = [
 ]
 
 extension Account {
-    /// Whether nobody listens to it but the sequence that it is an attempt of.
+    /// Whether nobody listens to it but the sequence that it is an attempt of, or the group that is tried again.
     fileprivate func isHeardAtItsEnd(_ node: Int) -> Bool {
-        self.node(node).parent.map { self.node($0).group?.sequence == .retry } ?? false
+        guard let parent = self.node(node).parent else { return false }
+        return self.node(parent).group?.sequence == .retry || isHere && plan.isMadeAnewByItself(parent)
     }
 
     /// Whether a wrapper makes it.

@@ -127,26 +127,34 @@ package final class GraphRun: Sendable {
     /// This was made for another attempt of a group of this process.
     private func hearOfAttempt(_ operations: [Int: AOperation]) {
         for (node, operation) in operations.sorted(by: { $0.key < $1.key }) {
-            let attempt = made.withLock { made in
-                let attempt = (made[node]?.attempt ?? 1) + 1
-                made[node] = (attempt, operation)
-                return attempt
-            }
-            listen(to: operation, node, attempt: attempt)
+            listen(to: operation, node, attempt: count(operation, node))
         }
     }
 
-    /// A group has ended, to which others have added something: that has ended, and it is told here.
+    /// Says of which attempt an operation is that was made anew.
+    private func count(_ operation: AOperation, _ node: Int) -> Int {
+        made.withLock { made in
+            let attempt = (made[node]?.attempt ?? 1) + 1
+            made[node] = (attempt, operation)
+            return attempt
+        }
+    }
+
+    /// A group has ended, to which others have added something, or whose children were made anew by itself: these have ended, and it is
+    /// told here.
     private func hearOfAdditions(to group: AOperation, _ node: Int) {
-        guard plan.nodes[node].group.map({ $0.decides || $0.sequence != nil || hasProducts(node) }) == true,
+        let isMadeAnew = isHere && plan.isMadeAnewByItself(node)
+        guard plan.nodes[node].group.map({ $0.decides || $0.sequence != nil || hasProducts(node) || isMadeAnew }) == true,
             let group = group as? GroupOperation
         else { return }
         let known = Set(operations.values.map { ObjectIdentifier($0) }).union(heard.withLock { $0 })
+            .union(made.withLock { $0.values.map { ObjectIdentifier($0.operation) } })
         for child in group.operations where !known.contains(ObjectIdentifier(child)) {
             guard let child = child as? AOperation, let node = plan.node(named: child.name) else { continue }
             let outcome = Self.outcome(of: child)
-            place.note(.told(node, .finish(outcome)))
-            place.note(.told(node, .result(outcome.result)))
+            let attempt = isMadeAnew ? count(child, node) : nil
+            note(.told(node, .finish(outcome)), attempt)
+            note(.told(node, .result(outcome.result)), attempt)
         }
     }
 

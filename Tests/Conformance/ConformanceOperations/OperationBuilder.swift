@@ -26,7 +26,7 @@ struct OperationBuilder {
                 for (child, operation) in firstChildren(of: operation, node) { made[child] = operation }
             case .group(let group) where group.sequence != nil: operation = sequence(node, group)
             case .wrapper: operation = wrapper(node)
-            case .group(let group) where plan.mayBeginAnew(node):
+            case .group(let group) where plan.mayBeginAnew(node) && !plan.isMadeAnewByItself(node):
                 operation = retriedGroup(node, group, first: plan.children(of: node).compactMap { made[$0] })
             case .group(let group): operation = self.group(group, plan.children(of: node).compactMap { made[$0] })
             }
