@@ -21,6 +21,7 @@ import Wire
     private static let features: GraphGenerator.Features = [
         .retries, .timeouts, .deadlines, .conditions, .groupConditions, .keys, .uniqueness, .delivery, .dependencies, .limits, .stops,
         .outsiders, .unorderedStops, .delays, .queueTimeouts, .atMostOnce, .placement, .recomputable, .scopes, .products,
+        .retriedGroups,
     ]
 
     @Test func whatIsReadFromAFile_isTheGraphThatIsMadeInSwift() throws {

@@ -94,5 +94,5 @@ extension Planted {
 
     static let all =
         outcomes + attempts + groups + orders + conditions + madeConditions + says + streams + decisions + sequences + wrappers
-        + scopes + locks + times + losses + places + pauses + products + keys + lists
+        + scopes + locks + times + losses + places + pauses + products + keys + lists + groupAttempts + besideAttempts
 }

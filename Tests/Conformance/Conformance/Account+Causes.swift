@@ -35,7 +35,9 @@ extension Account {
     /// Whether a group was cancelled that may have been ending by itself: its children were being cancelled already.
     private func isCancelledOverItsEnd(_ group: Int) -> Bool {
         guard outcome(group)?.isCancelled == true else { return false }
-        return node(group).hasDeadline || node(group).hasTimeout || !node(group).conditions.isEmpty
+        // The first condition of one that is tried again always holds.
+        let mayBeRefused = node(group).conditions.count > (plan.mayBeginAnew(group) ? 1 : 0)
+        return node(group).hasDeadline || node(group).hasTimeout || mayBeRefused
     }
 
     private func isUnneeded(_ node: Int) -> Bool {
@@ -69,11 +71,13 @@ extension Account {
         }
     }
 
-    /// Whether a group's conditions have failed: then nothing inside has begun. Errors of its children's conditions look
+    /// Whether a group's conditions have failed, the last time: then nothing inside has begun. Errors of its children's conditions look
     /// alike, but those children have failed.
     private func isRefusal(_ faults: [Fault], ofGroup group: Int) -> Bool {
-        !node(group).conditions.isEmpty && faults.allSatisfy(\.isOfCondition) && runs(inside: group).isEmpty
-            && plan.children(of: group).allSatisfy { outcome($0)?.isSuccess != true && outcome($0)?.faults.first?.isOfCondition != true }
+        !node(group).conditions.isEmpty && faults.allSatisfy(\.isOfCondition)
+            && plan.children(of: group).allSatisfy { child in
+                runs(inside: child).isEmpty && outcome(child)?.isSuccess != true && outcome(child)?.faults.first?.isOfCondition != true
+            }
     }
 
     /// Whether the operation's body has ended with this error, its own or one that it was given.

@@ -39,8 +39,18 @@ package struct Account {
         var again: Bool
     }
 
+    /// Those that count: of the last attempts of groups around their nodes, where these are tried again.
     private(set) var runs: [[Run]]
     private(set) var judgements: [[Judgement]]
+    /// Those of earlier attempts included.
+    private(set) var everyRun: [[Run]]
+    private(set) var everyJudgement: [[Judgement]]
+    /// By node: where the attempts of the groups around it that count begin, and where they end.
+    private(set) var windows: [Range<Int>] = []
+    /// Which attempts of groups count, where these are not the last ones that were seen.
+    private var chosen: [Int: Range<Int>] = [:]
+    /// What was told of operations that were made for one attempt of a group.
+    private(set) var attempted: [[(attempt: Int, place: Int, event: Event)]]
     /// What listeners were told, with its place.
     private(set) var tellings: [[(place: Int, telling: Telling)]]
     private(set) var readings: [[Reading]]
@@ -74,8 +84,11 @@ package struct Account {
         self.plan = plan
         events = history.events
         scopes = plan.scopes
-        runs = Array(repeating: [], count: plan.nodes.count)
-        judgements = Array(repeating: [], count: plan.nodes.count)
+        runs = []
+        judgements = []
+        everyRun = Array(repeating: [], count: plan.nodes.count)
+        everyJudgement = Array(repeating: [], count: plan.nodes.count)
+        attempted = Array(repeating: [], count: plan.nodes.count)
         tellings = Array(repeating: [], count: plan.nodes.count)
         readings = Array(repeating: [], count: plan.nodes.count)
         questions = Array(repeating: [], count: plan.nodes.count)
@@ -88,6 +101,35 @@ package struct Account {
         }
         hasKills = !killed.isEmpty
         for (place, event) in events.enumerated() { note(event, at: place, killed) }
+        for node in plan.nodes.indices { hear(of: node, endingIn: 0..<events.count) }
+        selectAttempts()
+    }
+
+    /// The same, as if these attempts of groups were the ones that count.
+    ///
+    /// - Parameter areHeard: whether what listeners were told is of these, as far as it says of which attempt it is.
+    func counting(_ attempts: [Int: Range<Int>], areHeard: Bool) -> Account {
+        var other = self
+        other.chosen.merge(attempts) { $1 }
+        other.selectAttempts()
+        guard areHeard else { return other }
+        for node in plan.nodes.indices where plan.ancestors(of: node).contains(where: { attempts[$0] != nil }) {
+            (other.tellings[node], other.over[node]) = ([], nil)
+            other.hear(of: node, endingIn: other.windows[node])
+        }
+        return other
+    }
+
+    private mutating func selectAttempts() {
+        windows = windows(choosing: chosen)
+        runs = zip(everyRun, windows).map { runs, window in runs.filter { window.contains($0.start) } }
+        judgements = zip(everyJudgement, windows).map { judgements, window in judgements.filter { window.contains($0.place) } }
+    }
+
+    /// Takes in what was told of the last operation of a node whose end was told at one of these places.
+    private mutating func hear(of node: Int, endingIn places: Range<Int>) {
+        guard let last = attempted[node].last(where: { $0.event.isFinish && places.contains($0.place) })?.attempt else { return }
+        for told in attempted[node] where told.attempt == last { note(told.event, at: told.place, [:]) }
     }
 
     /// The same; who was decided about before what it was to wait for was over does not count among those who wait.
@@ -116,16 +158,16 @@ package struct Account {
         case .cancelAsked(let node): cancelAsked[node] = cancelAsked[node] ?? place
         case .cancelInForce(let node): cancelInForce[node] = cancelInForce[node] ?? place
         case .judged(let node, let condition, let verdict):
-            judgements[node].append(Judgement(place: place, condition: condition, verdict: verdict))
+            everyJudgement[node].append(Judgement(place: place, condition: condition, verdict: verdict))
         case .started(let node, let number, let process, let received, let tokens):
-            runs[node].append(
+            everyRun[node].append(
                 Run(
                     node: node, number: number, start: place, end: killed[process].map { max($0, place) } ?? place,
                     received: received, tokens: tokens, isDoubtful: killed[process] != nil))
         case .ended(let node, let number, let result):
-            guard let index = runs[node].lastIndex(where: { $0.number == number && $0.result == nil }) else { return }
-            runs[node][index].end = place
-            runs[node][index].result = result
+            guard let index = everyRun[node].lastIndex(where: { $0.number == number && $0.result == nil }) else { return }
+            everyRun[node][index].end = place
+            everyRun[node][index].result = result
         case .told(let node, let telling): tellings[node].append((place, telling))
         case .over(let node): over[node] = over[node] ?? place
         case .consumed(let node, let run, let elements, let end):
@@ -135,6 +177,7 @@ package struct Account {
         case .held(let node, let outcome): holds[node].append((place, outcome))
         case .letGo(let node): letGo[node] = place
         case .generated(let node, let received): generated[node].append((place, received))
+        case .attempt(let number, let event): if let node = event.listened { attempted[node].append((number, place, event)) }
         case .killed: break
         }
     }
@@ -179,11 +222,15 @@ extension Account {
     /// The node and what is inside of it.
     func subtree(_ node: Int) -> [Int] { plan.nodes.indices.filter { plan.isInside($0, node) } }
 
-    func runs(inside node: Int) -> [Run] { subtree(node).flatMap { runs[$0] } }
+    /// As far as they are of the attempts of groups around the node that count; of the node itself all attempts.
+    func runs(inside node: Int) -> [Run] { everyRun(inside: node).filter { windows[node].contains($0.start) } }
+
+    func everyRun(inside node: Int) -> [Run] { subtree(node).flatMap { everyRun[$0] } }
 
     /// Where the node, or something inside of it, began to do something: was judged, or ran.
     func firstWork(inside node: Int) -> Int? {
-        subtree(node).flatMap { runs[$0].map(\.start) + judgements[$0].map(\.place) }.min()
+        let places = subtree(node).flatMap { everyRun[$0].map(\.start) + everyJudgement[$0].map(\.place) }
+        return places.filter { windows[node].contains($0) }.min()
     }
 
     /// Where the last body of the node, or inside of it, was over.
@@ -201,4 +248,16 @@ extension Account {
         guard let unique = self.node(node).unique else { return [] }
         return plan.nodes.indices.filter { $0 != node && plan.nodes[$0].unique?.id == unique.id }
     }
+}
+
+extension Event {
+    /// Whose listener has noted it.
+    fileprivate var listened: Int? {
+        switch self {
+        case .told(let node, _), .over(let node), .held(let node, _), .letGo(let node), .retryAsked(let node, _, _, _): node
+        default: nil
+        }
+    }
+
+    fileprivate var isFinish: Bool { if case .told(_, .finish) = self { true } else { false } }
 }

@@ -37,8 +37,8 @@ let conditionRules: [Rule] = [
 ]
 
 extension Account {
-    /// Whether something that it waits for is tried again with it.
-    func restsOnAttempts(_ node: Int) -> Bool { self.node(node).predecessors.contains { scopes[$0] != nil } }
+    /// Whether something that it waits for is tried again with it, or has ended in an attempt of which nothing was told.
+    func restsOnAttempts(_ node: Int) -> Bool { self.node(node).predecessors.contains { scopes[$0] != nil || outcome($0) == nil } }
 
     /// The errors that a node's conditions have come to the last time.
     fileprivate func refusal(of node: Int) -> [Fault] {

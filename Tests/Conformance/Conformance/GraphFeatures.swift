@@ -110,7 +110,11 @@ extension GraphGenerator {
         /// of one process that says nothing.
         package static let recomputable = Features(rawValue: 1 << 43)
 
-        static let bits = 44
+        /// Groups that are tried again with all that is in them, others among that. All places know them; inside of them is nothing that a
+        /// cluster refuses there by name (code of the program, what must not run twice), and nothing that others wait for.
+        package static let retriedGroups = Features(rawValue: 1 << 44)
+
+        static let bits = 45
         /// Those that say how others are drawn, and have no part in graphs by themselves.
         static let always: Features = [
             .cancellationsUnderStop, .dependentsOfProducers, .unorderedStops, .racingCancellations, .earlyCancellations,
@@ -126,6 +130,7 @@ extension GraphGenerator {
         /// Those that came later still: each has random numbers of its own, for whether it is drawn and for what is drawn of it.
         package static let apart: Features = [
             .delays, .queueTimeouts, .atMostOnce, .placement, .pauses, .partialPauses, .products, .submissionKeys, .recomputable,
+            .retriedGroups,
         ]
 
         /// What graphs of seeds had that were noted before there were others.

@@ -71,6 +71,7 @@ package struct GraphGenerator {
         generator.place()
         generator.pause()
         generator.produce()
+        generator.retryGroups()
         generator.submitTwice()
         if generator.features.contains(.slots) { generator.plan.slots = 1 + generator.random.below(4) }
         return generator.plan

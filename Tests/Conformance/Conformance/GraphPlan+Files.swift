@@ -43,6 +43,8 @@ extension GraphPlan {
 
     private func mayBecomeForEach(_ group: Int) -> Bool {
         guard let planned = nodes[group].group, nodes[group].parent != nil, !planned.isOrdered else { return false }
+        // Members of lists are there when these have begun, and gone when they begin anew.
+        guard !mayBeginAnew(group), groupsThatMayBeginAnew(around: group).isEmpty else { return false }
         let children = children(of: group)
         guard let first = children.first else { return false }
         return children.allSatisfy { child in

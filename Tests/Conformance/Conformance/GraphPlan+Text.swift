@@ -109,6 +109,7 @@ extension Event: CustomStringConvertible {
             "\(GraphPlan.name(of: node)) makes its parts, received \(received.map { "\($0)" } ?? "nothing")"
         case .told(let node, let telling): "\(GraphPlan.name(of: node)) told \(telling)"
         case .over(let node): "\(GraphPlan.name(of: node)) over"
+        case .attempt(let number, let event): "of attempt \(number): \(event)"
         case .killed(let process): "kill \(process)"
         }
     }

@@ -44,7 +44,7 @@ package struct NodePlan: Codable, Sendable, Hashable {
     package var source: Int?
     package var conditions: [ConditionPlan] = []
     package var keys: [KeyPlan] = []
-    /// How often it is tried, the first time included.
+    /// How often it is tried, the first time included; of a group: with all that is in it.
     package var attempts = 1
     /// Whether a closure of the program decides about another attempt, as often as `attempts` says.
     package var asksAboutRetry = false
@@ -245,8 +245,9 @@ extension GraphPlan {
         nodes.indices.contains { other in
             let part = nodes[other]
             guard part.script == nil, isInside(other, node) || isInside(node, other) else { return false }
-            return !part.conditions.isEmpty || part.hasTimeout || part.hasDeadline || !receivers(of: other).isEmpty
-                || part.parent.map { nodes[$0].group?.stops == true } == true
+            // The first condition of one that is tried again always holds.
+            return part.conditions.count > (mayBeginAnew(other) ? 1 : 0) || part.hasTimeout || part.hasDeadline
+                || !receivers(of: other).isEmpty || part.parent.map { nodes[$0].group?.stops == true } == true
         }
     }
 

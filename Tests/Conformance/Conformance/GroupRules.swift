@@ -69,7 +69,7 @@ let groupRules: [Rule] = [
     },
     Rule("slots", "As many at once as slots allow.") { account in
         guard let slots = account.plan.slots else { return [] }
-        let most = account.mostAtOnce(account.plan.leaves.map { account.runs[$0] })
+        let most = account.mostAtOnce(account.plan.leaves.map { account.everyRun[$0] })
         return most > slots ? [.init(0, "ran \(most) at once with \(slots) slots")] : []
     },
 ]

@@ -5,7 +5,7 @@ package struct History: Codable, Sendable, Hashable {
     package init(_ events: [Event]) { self.events = events }
 }
 
-package enum Event: Codable, Sendable, Hashable {
+package indirect enum Event: Codable, Sendable, Hashable {
     /// The program is about to make the graph, whose times count from here. Its operations run in this process, or elsewhere.
     case made(isHere: Bool)
     /// The graph was submitted once more under its key, and found to be there already, or not.
@@ -46,6 +46,9 @@ package enum Event: Codable, Sendable, Hashable {
     case told(Int, Telling)
     /// Outcome and body of a node are over for the program.
     case over(Int)
+    /// Something that a listener of the program has noted of an operation that was made for this attempt of a group around it, counted
+    /// from 1. Where the last attempts alone are heard of it stands for itself.
+    case attempt(Int, Event)
     /// A process is about to be killed: what it runs is lost, and what it has run may be.
     case killed(process: String)
 }

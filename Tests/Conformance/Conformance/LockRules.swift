@@ -19,7 +19,7 @@ let lockRules: [Rule] = [
         account.keyNames.flatMap { key -> [Rule.Breach] in
             let holders = account.holders(of: key).filter { $0.limit == 1 }
             return account.plan.nodes.indices.filter { account.node($0).keys.contains(KeyPlan(key)) }.flatMap { node -> [Rule.Breach] in
-                account.judgements[node].compactMap { judgement -> Rule.Breach? in
+                account.everyJudgement[node].compactMap { judgement -> Rule.Breach? in
                     let other = holders.first {
                         $0.node != node && !account.areOfOneNet($0.node, node)
                             && !account.plan.isInside(node, $0.node) && !account.plan.isInside($0.node, node)
@@ -35,11 +35,16 @@ let lockRules: [Rule] = [
             let named = account.plan.nodes.indices.filter { node in account.node(node).keys.contains { $0.name == key } }
             guard named.allSatisfy({ account.node($0).keys.contains(KeyPlan(key)) }) else { return [] }
             return account.groups.dropFirst().flatMap { group -> [Rule.Breach] in
-                let inside = named.filter { account.plan.isInside($0, group) }.flatMap { account.runs(inside: $0) }
-                guard let first = inside.map(\.start).min(), let last = inside.map(\.end).max() else { return [] }
+                let inside = named.filter { account.plan.isInside($0, group) }.flatMap { account.everyRun(inside: $0) }
                 let outside = named.filter { !account.plan.isInside($0, group) && !account.plan.isInside(group, $0) }
-                return outside.flatMap { account.runs(inside: $0) }.filter { $0.start > first && $0.start < last }.map { run in
-                    .init(run.node, [first, run.start, last], "held \(key) while \(GraphPlan.name(of: group)) held it")
+                let others = outside.flatMap { account.everyRun(inside: $0) }
+                // One that is tried again holds them through all its attempts.
+                return account.everyWindow(of: group).flatMap { window -> [Rule.Breach] in
+                    let runs = inside.filter { window.contains($0.start) }
+                    guard let first = runs.map(\.start).min(), let last = runs.map(\.end).max() else { return [] }
+                    return others.filter { $0.start > first && $0.start < last }.map { run in
+                        .init(run.node, [first, run.start, last], "held \(key) while \(GraphPlan.name(of: group)) held it")
+                    }
                 }
             }
         }
@@ -47,7 +52,7 @@ let lockRules: [Rule] = [
     Rule("tokensRise", "Every attempt that runs under a key gets a new fencing token; tokens of a key rise for ever.") { account in
         account.keyNames.flatMap { key -> [Rule.Breach] in
             let named = account.plan.leaves.filter { node in account.node(node).keys.contains { $0.name == key } }
-            let runs = named.flatMap { account.runs[$0] }.sorted { $0.start < $1.start }
+            let runs = named.flatMap { account.everyRun[$0] }.sorted { $0.start < $1.start }
             return runs.enumerated().compactMap { index, run -> Rule.Breach? in
                 guard let token = run.tokens[key] else { return .init(run.node, [run.start], "ran without a token for \(key)") }
                 // Who holds a key of several at once may have taken it long before its body begins.
@@ -94,7 +99,7 @@ let lockRules: [Rule] = [
 ]
 
 extension Account {
-    /// Somebody who names a key, from its first run to its last.
+    /// Somebody who names a key, from its first run to its last in one attempt of the groups around it.
     struct Holder {
         var node: Int
         var start: Int
@@ -113,12 +118,15 @@ extension Account {
     }
 
     fileprivate func holders(of key: String) -> [Holder] {
-        plan.nodes.indices.compactMap { node -> Holder? in
-            guard let limit = self.node(node).keys.first(where: { $0.name == key })?.limit else { return nil }
-            let runs = runs(inside: node)
-            guard let start = runs.map(\.start).min(), let end = runs.map(\.end).max() else { return nil }
+        plan.nodes.indices.flatMap { node -> [Holder] in
+            guard let limit = self.node(node).keys.first(where: { $0.name == key })?.limit else { return [] }
+            let every = everyRun(inside: node)
             let scope = scope(of: node, key)
-            return Holder(node: node, start: start, end: end, limit: scope == nil ? limit : 1, scope: scope)
+            return everyWindow(of: node).compactMap { window -> Holder? in
+                let runs = every.filter { window.contains($0.start) }
+                guard let start = runs.map(\.start).min(), let end = runs.map(\.end).max() else { return nil }
+                return Holder(node: node, start: start, end: end, limit: scope == nil ? limit : 1, scope: scope)
+            }
         }
     }
 }

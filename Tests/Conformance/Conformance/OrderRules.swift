@@ -12,6 +12,8 @@ let orderRules: [Rule] = [
         account.plan.leaves.flatMap { node -> [Rule.Breach] in
             // What was held until the end of the net is decided may be stopped meanwhile, and has been received.
             guard !account.node(node).producers.contains(where: account.mayBeStoppedWhileHeld) else { return [] }
+            // Of earlier attempts of a group it may not be known.
+            guard account.node(node).producers.allSatisfy({ account.outcome($0) != nil }) else { return [] }
             let expected = account.delivery(to: node)
             return account.runs[node].filter {
                 $0.received != expected && !account.isBeforeAnotherAttempt($0)

@@ -23,12 +23,15 @@ let outcomeRules: [Rule] = [
     },
     Rule("startIsTold", "Listeners are told of the start of what executes, and of nothing else.") { account in
         // What others have added is heard of at its end; what a wrapper makes, when that is made.
-        account.plan.leaves.filter { account.plan.isPresent($0) || account.isPart($0) }.compactMap { node -> Rule.Breach? in
+        let told = account.plan.leaves.filter { account.plan.isPresent($0) || account.isPart($0) }
+        return told.filter { !account.isHeardAtItsEnd($0) }.compactMap { node -> Rule.Breach? in
             let isTold = !account.places(of: node) { $0 == .start }.isEmpty
             let hasRun = !account.runs[node].isEmpty
             if account.outcome(node)?.isSuccess == true, hasRun, !isTold { return .init(node, "succeeded, and its start was not told") }
             // What a killed process has run, it may not have noted; and an attempt may be timed out before its body says that it has begun.
-            if account.origin(of: node) == .conditions, !hasRun, isTold, !account.hasKills, !account.node(node).hasTimeout {
+            // In a group that is tried again it may have begun before.
+            let hasEverRun = !account.everyRun[node].isEmpty
+            if account.origin(of: node) == .conditions, !hasEverRun, isTold, !account.hasKills, !account.node(node).hasTimeout {
                 return .init(node, "did not execute, and its start was told")
             }
             return nil
@@ -91,9 +94,9 @@ let outcomeRules: [Rule] = [
         account.cancelInForce.sorted { $0.key < $1.key }.flatMap { node, place in
             account.subtree(node).flatMap { member in
                 // A body says that it runs a moment after it was started, and the start was told before that.
-                // Of the attempts of a sequence it is heard when all are over.
-                let wasStarted = account.places(of: member) { $0 == .start }.contains { $0 < place } || account.isHeardAtItsEnd(member)
-                return account.runs[member].filter { $0.start > place }.dropFirst(wasStarted ? 1 : 0).map { run in
+                // Of the attempts of a sequence it is heard when all are over, and of what a queue makes anew when the group is.
+                let wasStarted = account.everyStart(of: member).contains { $0 < place } || account.isHeardAtItsEnd(member)
+                return account.everyRun[member].filter { $0.start > place }.dropFirst(wasStarted ? 1 : 0).map { run in
                     Rule.Breach(run.node, [place, run.start], "began after its cancellation")
                 }
             }
@@ -103,21 +106,21 @@ let outcomeRules: [Rule] = [
         account in
         account.plan.nodes.indices.flatMap { node -> [Rule.Breach] in
             let end = account.over[node] ?? .max
-            return account.runs[node].filter { $0.start > end || $0.end > end && !$0.isDoubtful }.map {
+            return account.everyRun[node].filter { $0.start > end || $0.end > end && !$0.isDoubtful }.map {
                 Rule.Breach(node, [end, $0.start], "ran after it was over")
             }
         }
     },
     Rule("everyBodyEnds", "The body ends when run() has returned, or the process is gone.") { account in
         account.plan.leaves.flatMap { node in
-            account.runs[node].filter { $0.result == nil && !$0.isDoubtful }.map {
+            account.everyRun[node].filter { $0.result == nil && !$0.isDoubtful }.map {
                 Rule.Breach(node, [$0.start], "has a run without an end")
             }
         }
     },
     Rule("errorsKeepTheirOrigin", "An error keeps the state and publisher it was born with when it is forwarded.") { account in
         account.plan.nodes.indices.compactMap { node -> Rule.Breach? in
-            let received = account.runs[node].compactMap { if case .failure(let fault)? = $0.received { fault } else { nil } }
+            let received = account.everyRun[node].compactMap { if case .failure(let fault)? = $0.received { fault } else { nil } }
             let strange = ((account.outcome(node)?.faults ?? []) + received).filter { !$0.hasItsOrigin }
             return strange.isEmpty ? nil : .init(node, "has errors of another origin: \(strange)")
         }
@@ -125,9 +128,10 @@ let outcomeRules: [Rule] = [
 ]
 
 extension Account {
-    /// Whether nobody listens to it but the sequence that it is an attempt of.
+    /// Whether nobody listens to it but the sequence that it is an attempt of, or the group that is tried again.
     fileprivate func isHeardAtItsEnd(_ node: Int) -> Bool {
-        self.node(node).parent.map { self.node($0).group?.sequence == .retry } ?? false
+        guard let parent = self.node(node).parent else { return false }
+        return self.node(parent).group?.sequence == .retry || isHere && plan.isMadeAnewByItself(parent)
     }
 
     /// Whether a wrapper makes it.

@@ -35,7 +35,7 @@ extension Account {
 
     fileprivate var placed: [Placed] {
         plan.leaves.flatMap { node in
-            runs[node].compactMap { run in placements[node][run.number].map { Placed(run: run, host: $0.host, permits: $0.permits) } }
+            everyRun[node].compactMap { run in placements[node][run.number].map { Placed(run: run, host: $0.host, permits: $0.permits) } }
         }
     }
 }

@@ -2,7 +2,7 @@
 let retryRules: [Rule] = [
     Rule("attemptsDoNotOverlap", "The next attempt waits for the end of the body.") { account in
         account.plan.leaves.flatMap { node in
-            zip(account.runs[node], account.runs[node].dropFirst()).filter { $0.end > $1.start }.map { previous, next in
+            zip(account.everyRun[node], account.everyRun[node].dropFirst()).filter { $0.end > $1.start }.map { previous, next in
                 Rule.Breach(node, [next.start, previous.end], "began another attempt before the body of the last one was over")
             }
         }

@@ -43,24 +43,39 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
 /// All that the model says about what may be seen.
 package enum Reference {
     package static let rules =
-        outcomeRules + groupRules + orderRules + conditionRules + lockRules + retryRules
+        outcomeRules + groupRules + orderRules + conditionRules + lockRules + retryRules + retriedGroupRules
         + sayRules + streamRules + decisionRules + wrapperRules + timeRules + lossRules + placementRules + pauseRules
         + submissionRules + listRules
+
+    /// What holds of each attempt of a group, whatever is known of how it has ended.
+    private static let rulesOfEachAttempt: Set<String> = [
+        "orderedOneByOne", "membersAtOnce", "predecessorsEndFirst", "receivedIsDelivered", "judgedBeforeEachRun", "attemptsAreLimited",
+        "onlyFailuresAreTriedAgain", "groupAttemptsAreLimited", "groupAttemptsOneByOne", "onlyFailedGroupsBeginAnew",
+    ]
 
     /// The rules that `history` breaks; empty if it is allowed.
     ///
     /// Whether one that was decided about early keeps a producer out of a retry scope is open: a queue goes by who waits, a cluster by
-    /// the graph.
+    /// the graph. So is, in some runs, in which attempt of a group something was done.
     package static func violations(of plan: GraphPlan, _ history: History, rules: [Rule] = rules) -> [Violation] {
         let account = Account(plan, history)
         let violations = violations(in: account, rules)
-        guard !violations.isEmpty, let other = account.withoutBystanders else { return violations }
-        return [violations, self.violations(in: other, rules)].min { $0.count < $1.count } ?? []
+        guard !violations.isEmpty else { return violations }
+        let others = [account.withoutBystanders].compactMap(\.self) + account.withOtherAttempts
+        return others.map { self.violations(in: $0, rules) }.reduce(violations) { $1.count < $0.count ? $1 : $0 }
     }
 
     private static func violations(in account: Account, _ rules: [Rule]) -> [Violation] {
-        rules.flatMap { rule in
-            rule.check(account).map { Violation(rule: rule.name, node: $0.node, events: $0.events, what: $0.what) }
+        let last = rules.flatMap { violations(of: $0, in: account) }
+        let ofEachAttempt = rules.filter { rulesOfEachAttempt.contains($0.name) }
+        let earlier = account.earlierAttempts().flatMap { group, account -> [Violation] in
+            let inside = ofEachAttempt.flatMap { violations(of: $0, in: account) }
+            return inside.filter { account.plan.isInside($0.node, group) }
         }
+        return last + earlier
+    }
+
+    private static func violations(of rule: Rule, in account: Account) -> [Violation] {
+        rule.check(account).map { Violation(rule: rule.name, node: $0.node, events: $0.events, what: $0.what) }
     }
 }

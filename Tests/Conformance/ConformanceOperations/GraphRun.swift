@@ -34,6 +34,8 @@ package final class GraphRun: Sendable {
     private let pauser = Mutex<(@Sendable (Int, Bool) async -> Bool)?>(nil)
     /// What was added here.
     private let added = Mutex<[Int: AOperation]>([:])
+    /// What was made for other attempts of groups, each with the number of its attempt: the last ones.
+    private let made = Mutex<[Int: (attempt: Int, operation: AOperation)]>([:])
 
     /// - Parameters:
     ///   - name: the place's name, also that of a folder.
@@ -48,7 +50,12 @@ package final class GraphRun: Sendable {
         builder = OperationBuilder(plan: plan, place: name, salt: salt, limits: limits)
         operations = builder.make()
         ends.expect(2 * operations.count)
-        for (node, operation) in operations.sorted(by: { $0.key < $1.key }) { listen(to: operation, node) }
+        for (node, operation) in operations.sorted(by: { $0.key < $1.key }) {
+            // Elsewhere the same operation stands for all attempts, and is told of the last one.
+            let isOfAnAttempt = isHere && !plan.groupsThatMayBeginAnew(around: node).isEmpty
+            listen(to: operation, node, attempt: isOfAnAttempt ? 1 : nil)
+        }
+        Places.watchAttempts(at: name) { [weak self] made in self?.hearOfAttempt(made) }
         Places.watchAdditions(at: name) { [weak self] operation, node in self?.hearOfAddition(operation, node) }
     }
 
@@ -99,7 +106,7 @@ package final class GraphRun: Sendable {
             defer { asked.insert(node) }
             return !asked.contains { plan.isInside(node, $0) || plan.isInside($0, node) && plan.nodes[$0].script == nil }
         }
-        (operations[node] ?? added.withLock { $0[node] })?.cancel()
+        (made.withLock { $0[node]?.operation } ?? operations[node] ?? added.withLock { $0[node] })?.cancel()
         guard isAlone || isHere else { return }
         let hasNoMembers = plan.nodes[node].script != nil
         if hasNoMembers || isFirst && (isAlone || !plan.mayBeStoppedByOthers(around: node)) { place.note(.cancelInForce(node)) }
@@ -117,17 +124,37 @@ package final class GraphRun: Sendable {
         listen(to: operation, node)
     }
 
-    /// A group has ended, to which others have added something: that has ended, and it is told here.
+    /// This was made for another attempt of a group of this process.
+    private func hearOfAttempt(_ operations: [Int: AOperation]) {
+        for (node, operation) in operations.sorted(by: { $0.key < $1.key }) {
+            listen(to: operation, node, attempt: count(operation, node))
+        }
+    }
+
+    /// Says of which attempt an operation is that was made anew.
+    private func count(_ operation: AOperation, _ node: Int) -> Int {
+        made.withLock { made in
+            let attempt = (made[node]?.attempt ?? 1) + 1
+            made[node] = (attempt, operation)
+            return attempt
+        }
+    }
+
+    /// A group has ended, to which others have added something, or whose children were made anew by itself: these have ended, and it is
+    /// told here.
     private func hearOfAdditions(to group: AOperation, _ node: Int) {
-        guard plan.nodes[node].group.map({ $0.decides || $0.sequence != nil || hasProducts(node) }) == true,
+        let isMadeAnew = isHere && plan.isMadeAnewByItself(node)
+        guard plan.nodes[node].group.map({ $0.decides || $0.sequence != nil || hasProducts(node) || isMadeAnew }) == true,
             let group = group as? GroupOperation
         else { return }
         let known = Set(operations.values.map { ObjectIdentifier($0) }).union(heard.withLock { $0 })
+            .union(made.withLock { $0.values.map { ObjectIdentifier($0.operation) } })
         for child in group.operations where !known.contains(ObjectIdentifier(child)) {
             guard let child = child as? AOperation, let node = plan.node(named: child.name) else { continue }
             let outcome = Self.outcome(of: child)
-            place.note(.told(node, .finish(outcome)))
-            place.note(.told(node, .result(outcome.result)))
+            let attempt = isMadeAnew ? count(child, node) : nil
+            note(.told(node, .finish(outcome)), attempt)
+            note(.told(node, .result(outcome.result)), attempt)
         }
     }
 
@@ -145,16 +172,17 @@ package final class GraphRun: Sendable {
         return isCancelled ? .cancelled(faults) : .failure(faults)
     }
 
-    private func listen(to operation: AOperation, _ node: Int) {
+    /// - Parameter attempt: that of a group for which it was made, if there are others.
+    private func listen(to operation: AOperation, _ node: Int, attempt: Int? = nil) {
         operation.addObserver(
             BlockObserver(
-                startHandler: { [weak self] _ in self?.hear(.start, of: node) },
-                cancelHandler: { [weak self] _ in self?.hear(.cancel, of: node) },
-                finishHandler: { [weak self] operation, errors in self?.hearFinish(of: node, operation, errors) }))
+                startHandler: { [weak self] _ in self?.hear(.start, of: node, attempt) },
+                cancelHandler: { [weak self] _ in self?.hear(.cancel, of: node, attempt) },
+                finishHandler: { [weak self] operation, errors in self?.hearFinish(of: node, operation, errors, attempt) }))
         if let operation = operation as? ResultableOperation<String> {
-            operation.didFinish { [self] result in hear(result.told { $0 }, of: node) }
+            operation.didFinish { [self] result in hear(result.told { $0 }, of: node, attempt) }
         } else if let operation = operation as? VoidOperation {
-            operation.didFinish { [self] result in hear(result.told { "" }, of: node) }
+            operation.didFinish { [self] result in hear(result.told { "" }, of: node, attempt) }
         }
         if isHere, !plan.products(of: node).isEmpty {
             operation.didProduce { [weak self] product in
@@ -164,12 +192,20 @@ package final class GraphRun: Sendable {
         }
         if plan.nodes[node].holdsEnd { hold(operation, node) }
         if plan.nodes[node].asksAboutRetry { askAboutRetry(operation, node) }
-        guard plan.nodes[node].group == nil else { return ends.one() }
+        guard plan.nodes[node].group == nil else {
+            if !isAwaitedLater(attempt) { ends.one() }
+            return
+        }
         operation.whenOver { [self] in
-            place.note(.over(node))
+            note(.over(node), attempt)
             ends.one()
         }
     }
+
+    /// Whether its ends are awaited from its first one on: an attempt that was made need not begin, and then nothing is heard of it.
+    private func isAwaitedLater(_ attempt: Int?) -> Bool { attempt.map { $0 > 1 } ?? false }
+
+    private func note(_ event: Event, _ attempt: Int?) { place.note(attempt.map { Event.attempt($0, event) } ?? event) }
 
     private func hold(_ operation: AOperation, _ node: Int) {
         if let operation = operation as? ResultableOperation<String> {
@@ -197,7 +233,8 @@ package final class GraphRun: Sendable {
         }
     }
 
-    private func hearFinish(of node: Int, _ operation: AOperation, _ errors: [AOperationError]) {
+    private func hearFinish(of node: Int, _ operation: AOperation, _ errors: [AOperationError], _ attempt: Int?) {
+        if isAwaitedLater(attempt) { ends.expect(plan.nodes[node].group == nil ? 2 : 1) }
         let faults = errors.map { Fault($0) }
         var outcome = Outcome.failure(faults)
         if let operation = operation as? ResultableOperation<String> {
@@ -208,11 +245,11 @@ package final class GraphRun: Sendable {
             if operation.outcome?.isSuccess == true { outcome = .success("") }
             if operation.outcome?.isCancelled == true { outcome = .cancelled(faults) }
         }
-        hear(.finish(outcome), of: node)
+        hear(.finish(outcome), of: node, attempt)
     }
 
-    private func hear(_ telling: Telling, of node: Int) {
-        place.note(.told(node, telling))
+    private func hear(_ telling: Telling, of node: Int, _ attempt: Int?) {
+        note(.told(node, telling), attempt)
         switch telling {
         case .start:
             pauseAll(atStartOf: node)

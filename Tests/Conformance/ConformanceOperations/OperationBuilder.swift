@@ -1,6 +1,7 @@
 import AOperation
 import Conformance
 import Foundation
+import Synchronization
 
 /// Makes a planned graph's operations.
 struct OperationBuilder {
@@ -10,10 +11,13 @@ struct OperationBuilder {
     let limits: GraphRun.Limits
 
     /// One operation for each node that is there from the beginning.
-    func make() -> [Int: AOperation] {
+    func make() -> [Int: AOperation] { make(plan.nodes.indices.filter(plan.isPresent)) }
+
+    /// One operation for each of these nodes, among which is all that is in one of them.
+    private func make(_ nodes: [Int]) -> [Int: AOperation] {
         var made: [Int: AOperation] = [:]
         // Children come after their groups.
-        for node in plan.nodes.indices.reversed() where plan.isPresent(node) {
+        for node in nodes.reversed() {
             let operation: AOperation
             switch plan.nodes[node].kind {
             case .operation: operation = leaf(node)
@@ -22,6 +26,8 @@ struct OperationBuilder {
                 for (child, operation) in firstChildren(of: operation, node) { made[child] = operation }
             case .group(let group) where group.sequence != nil: operation = sequence(node, group)
             case .wrapper: operation = wrapper(node)
+            case .group(let group) where plan.mayBeginAnew(node) && !plan.isMadeAnewByItself(node):
+                operation = retriedGroup(node, group, first: plan.children(of: node).compactMap { made[$0] })
             case .group(let group): operation = self.group(group, plan.children(of: node).compactMap { made[$0] })
             }
             operation.name = GraphPlan.name(of: node)
@@ -116,6 +122,22 @@ struct OperationBuilder {
         return made
     }
 
+    /// A group whose children are made for each of its attempts in this process; those of the first one are there.
+    private func retriedGroup(_ node: Int, _ group: GroupPlan, first: [AOperation]) -> GroupOperation {
+        let attempts = AttemptChildren(first: first) { makeAgain(node) }
+        let next: @Sendable () -> [Foundation.Operation] = { attempts.next() }
+        let made: GroupOperation = group.isOrdered ? OrderedGroupOperation(making: next) : GroupOperation(making: next)
+        set(group, made)
+        return made
+    }
+
+    /// The children of a group for another attempt, with all that is in them.
+    private func makeAgain(_ group: Int) -> [AOperation] {
+        let made = make(plan.nodes.indices.filter { $0 != group && plan.isInside($0, group) && plan.isPresent($0) })
+        Places.making(made, at: place)
+        return plan.children(of: group).compactMap { made[$0] }
+    }
+
     private func set(_ group: GroupPlan, _ made: GroupOperation) {
         made.onFailure = group.stops ? .stop : .continue
         if let limit = group.limit { made.maxConcurrentOperationCount = limit }
@@ -176,6 +198,19 @@ struct OperationBuilder {
             producers.compactMap { $0 as? ResultableOperation<String> }.deliver(to: receiver)
         }
     }
+}
+
+/// The children of a group that is tried again, attempt by attempt.
+private final class AttemptChildren: Sendable {
+    private let first: Mutex<[AOperation]?>
+    private let again: @Sendable () -> [AOperation]
+
+    init(first: [AOperation], again: @escaping @Sendable () -> [AOperation]) {
+        self.first = Mutex(first)
+        self.again = again
+    }
+
+    func next() -> [AOperation] { first.withLock { $0.take() } ?? again() }
 }
 
 /// Makes a node's conditions.

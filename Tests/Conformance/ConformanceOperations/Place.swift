@@ -35,6 +35,7 @@ package enum Places {
     package static func remove(_ name: String) {
         known.withLock { $0[name] = nil }
         watchers.withLock { $0[name] = nil }
+        attemptWatchers.withLock { $0[name] = nil }
     }
 
     private static let watchers = Mutex<[String: @Sendable (AOperation, Int) -> Void]>([:])
@@ -45,6 +46,15 @@ package enum Places {
     }
 
     static func adding(_ operation: AOperation, as node: Int, at name: String) { watchers.withLock { $0[name] }?(operation, node) }
+
+    private static let attemptWatchers = Mutex<[String: @Sendable ([Int: AOperation]) -> Void]>([:])
+
+    /// Calls `handler` with what groups of this process have made for another attempt.
+    static func watchAttempts(at name: String, _ handler: @escaping @Sendable ([Int: AOperation]) -> Void) {
+        attemptWatchers.withLock { $0[name] = handler }
+    }
+
+    static func making(_ operations: [Int: AOperation], at name: String) { attemptWatchers.withLock { $0[name] }?(operations) }
 
     package static func place(_ name: String) -> any Place {
         known.withLock { known in

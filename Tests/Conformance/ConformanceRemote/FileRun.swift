@@ -105,7 +105,7 @@ package final class FileRun: Sendable {
             switch event {
             case .interrupted: continue
             case .view: try await catchUp(id)
-            case .events(let events, _): for event in events { hear(Report(event), in: id) }
+            case .events(let events, _): for event in events { try await hear(Report(event), of: id) }
             }
             if case .view(let view) = event, view.state.isFinal { break }
             if case .events(_, let view) = event, view.state.isFinal { break }
@@ -154,10 +154,23 @@ package final class FileRun: Sendable {
         var reports: [Report] = []
         for try await page in connection.operations(of: id, withValues: true) { reports += page.map { Report($0) } }
         let ended = reports.filter { $0.state.isFinal }.sorted { $0.endNumber < $1.endNumber }
-        for report in ended + reports.filter({ !$0.state.isFinal }) { hear(report, in: id) }
+        let over = Set(ended.compactMap { node(at: $0.path) })
+        for report in ended + reports.filter({ !$0.state.isFinal }) { hear(report, in: id, over: over) }
     }
 
-    private func hear(_ report: Report, in id: String) {
+    /// Takes in an event. With the end of a group that may have begun anew it is known how everything in it has ended; what was told of
+    /// that before may have been of an earlier attempt.
+    private func hear(_ report: Report, of id: String) async throws {
+        if report.state.isFinal, let node = node(at: report.path), plan.mayBeginAnew(node), outermostRetried(around: node) == nil {
+            try await catchUp(id)
+        }
+        hear(report, in: id)
+    }
+
+    private func outermostRetried(around node: Int) -> Int? { plan.groupsThatMayBeginAnew(around: node).last }
+
+    /// - Parameter over: of what it is known that it has ended for good.
+    private func hear(_ report: Report, in id: String, over: Set<Int> = []) {
         guard let node = node(at: report.path), state.withLock({ $0.ended[node] == nil }) else { return }
         let isGroup = plan.nodes[node].group != nil
         let hasBegun = report.state == .running || report.hasStarted
@@ -166,7 +179,8 @@ package final class FileRun: Sendable {
             cancelAll(in: id) { $0 == .atStart(of: node) }
             pauseAll(in: id, atStartOf: node)
         }
-        guard report.state.isFinal else { return }
+        let isOfAnAttempt = outermostRetried(around: node).map { !over.contains($0) } ?? false
+        guard report.state.isFinal, !isOfAnAttempt else { return }
         let outcome = outcome(report, of: node)
         state.withLock { $0.ended[node] = Ended(outcome: outcome, isStoppedByGroup: report.isStoppedByGroup) }
         place.note(.told(node, .finish(outcome)))
