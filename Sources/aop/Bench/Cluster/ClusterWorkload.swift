@@ -126,10 +126,12 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
 
     /// The files of which the operations of ``payload`` are the content: no two alike, since what is the same is stored once.
     static func writeValues(count: Int, in directory: String) throws {
-        var random = SystemRandomNumberGenerator()
+        let random = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/urandom"))
+        defer { try? random.close() }
         for index in 0..<count {
-            let words = (0..<payloadBytes / 8).map { _ in random.next() }
-            try words.withUnsafeBytes { Data($0) }.write(to: URL(fileURLWithPath: "\(directory)/v\(index)"))
+            // A whole value at a time: the standard generator asks the system for each eight bytes.
+            let value = try random.read(upToCount: payloadBytes) ?? Data()
+            try value.write(to: URL(fileURLWithPath: "\(directory)/v\(index)"))
         }
     }
 
