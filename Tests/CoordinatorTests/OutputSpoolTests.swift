@@ -70,7 +70,7 @@ import Wire
             if !isNew { try FileManager.default.copyItem(atPath: earlier, toPath: directory.outputPath) }
             spool = try OutputDatabase(directory)
             try spool.append([record(1, attempt: 2, index: 0)])
-            #expect(try self.read(spool, 1, after: read.position).records.map(\.attempt.counter) == [2])
+            #expect(try self.read(spool, 1, after: read.position).records.map(\.attempt) == [Attempt(epoch: 1, counter: 2)])
             try spool.close()
         }
     }

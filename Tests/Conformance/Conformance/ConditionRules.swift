@@ -20,6 +20,8 @@ let conditionRules: [Rule] = [
         account.plan.nodes.indices.compactMap { node -> Rule.Breach? in
             guard case .failure(let faults)? = account.outcome(node) else { return nil }
             let isRefused = account.node(node).script == nil ? account.endedByItself(node) : account.origin(of: node) == .conditions
+            // A list that receives nothing ends with what its producer had.
+            guard account.node(node).script != nil || !account.node(node).conditions.isEmpty else { return nil }
             guard isRefused, faults.first?.isOfCondition == true, !account.mayHaveJoined(node) else { return nil }
             let expected = account.refusal(of: node)
             return faults == expected ? nil : .init(node, "failed with \(faults) in place of \(expected)")

@@ -21,7 +21,10 @@ extension GraphGenerator {
 
     private func mayHoldGroups(_ node: Int) -> Bool {
         guard let group = plan.nodes[node].group else { return false }
+        // What a member makes comes behind all that is planned, and in the order of numbers.
+        let members = plan.children(of: node)
         return !group.decides && group.sequence == nil && plan.receivers(of: node).isEmpty && plan.widestScopes[node] == nil
+            && members.allSatisfy { plan.nodes[$0].maker == nil }
     }
 
     /// Whether one more that waits for it changes nothing for others.

@@ -5,9 +5,11 @@ extension GraphGenerator {
         let planned = plan.nodes[node]
         guard features.contains(.scopes), planned.attempts == 1, !planned.producers.isEmpty, laterRandom.chance(0.6) else { return }
         plan.nodes[node].attempts = 2 + laterRandom.below(2)
+        // Who is cancelled before it is added waits for nobody.
+        let reach = features.contains(.earlyCancellations) ? plan.widestScopes : plan.scopes
         let isDrawn =
             plan.widestScopes.allSatisfy { isAlone($0.key, in: $0.value) }
-            && plan.scopes.allSatisfy { mayBegin($0.key, anewWith: $0.value) } && !cancelsAtStart(in: plan.scopes)
+            && reach.allSatisfy { mayBegin($0.key, anewWith: $0.value) } && !cancelsAtStart(in: plan.scopes)
         if !isDrawn { plan.nodes[node].attempts = 1 }
     }
 

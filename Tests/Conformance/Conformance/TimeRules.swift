@@ -32,7 +32,9 @@ extension Account {
         case .delay(let milliseconds):
             // One whose conditions have refused it was there before, and does not wait again with its net.
             let known = min(first, firstWork(inside: node) ?? first)
-            let ends = self.node(node).predecessors.flatMap { runs(inside: $0).map(\.end).filter { $0 < known } }
+            // The end of a net waits from when its producers have ended for the first time: they begin anew when it has been decided about.
+            let counted = plan.isTail(node) ? 1 : Int.max
+            let ends = self.node(node).predecessors.flatMap { runs(inside: $0).map(\.end).filter { $0 < known }.sorted().prefix(counted) }
             guard let last = ends.max(by: { times[$0] ?? 0 < times[$1] ?? 0 }), let end = times[last] else {
                 return (madeAt + milliseconds, nil)
             }
