@@ -101,6 +101,31 @@ final class NapAgain: OperationSequence, ClusterGroup, @unchecked Sendable {
         #expect(count.outcome?.value == 2)
     }
 
+    /// Before anything is added, or while the one before it runs: that one ends first.
+    @Test(arguments: [false, true], [false, true])
+    func memberCancelledBeforeItsTurn_stopsTheOrderInItsTurn_onAQueueAndOnACluster(onACluster: Bool, isEarly: Bool) async throws {
+        let cluster = try InMemoryCluster(workers: 1)
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        let (second, third) = (Nap("2", seconds: 0), Nap("3", seconds: 0))
+        let first = AOperationBlock { finish in
+            second.cancel()
+            // There it ends at once, here in its turn.
+            if onACluster { second.whenOver(finish) } else { finish() }
+        }
+        let (group, queue) = (OrderedGroupOperation(first, second, third, onFailure: .stop), AOperationQueue())
+        if isEarly { second.cancel() }
+        if onACluster {
+            _ = try await cluster.run(group)
+        } else {
+            _ = await group.result(on: queue)
+        }
+        #expect(first.outcome?.isSuccess == true)
+        #expect(second.outcome?.isCancelled == true && third.outcome?.isCancelled == true)
+        #expect(group.outcome?.isSuccess == false && group.outcome?.isCancelled == false)
+        #expect(group.publishedErrors.count == 1, "what its own stop cancelled is none of its errors: \(group.publishedErrors)")
+        await cluster.queue.close()
+    }
+
     @Test(arguments: 0..<8)
     func sequence_endsAlike_whateverCrashes(seed: Int) async throws {
         let cluster = try InMemoryCluster(

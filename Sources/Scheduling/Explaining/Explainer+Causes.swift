@@ -200,7 +200,9 @@ extension Explainer {
 
     /// The member because of which a group has stopped the others.
     private func firstFailed(in group: Int) -> Int? {
-        submission.children(of: group).filter { isFailed($0) && !submission.units[$0].wasStoppedByGroup }
-            .min { submission.units[$0].endNumber < submission.units[$1].endNumber }
+        let failed = submission.children(of: group).filter { isFailed($0) && !submission.units[$0].wasStoppedByGroup }
+        // There each counts in its turn, also if it has ended before that.
+        if submission.isOrdered(group) { return failed.first }
+        return failed.min { submission.units[$0].endNumber < submission.units[$1].endNumber }
     }
 }

@@ -1,0 +1,10 @@
+/// What follows from facts, where releases differ: a journal comes to what was decided when it was written, and told.
+///
+/// A start writes down the newest rules, which hold for what comes behind it. Numbers are never given another meaning.
+public enum Rules {
+    /// Those of journals that name none.
+    public static let first: UInt32 = 0
+    /// In an ordered group that stops at the first failure, a member that ends before its turn stops the others when that has come.
+    static let stopsInTurn: UInt32 = 1
+    static let newest: UInt32 = 1
+}
