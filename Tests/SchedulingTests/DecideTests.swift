@@ -52,6 +52,24 @@ import Testing
         #expect(cluster.view()?.state == .failed)
     }
 
+    /// The errors are alike.
+    @Test func questionSays_whetherTheChildWasCancelled_orHasFailedAsSomethingInItWas() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [group([.group("inner", [.op("a")]), .op("b")])]).graph())
+        for path in ["g/inner/a", "g/b"] {
+            _ = cluster.ask(.cancel(submission: "last", path: path, reason: "", now: false))
+            cluster.end(path, .stopped)
+        }
+        for (path, isCancelled) in [("g/inner", false), ("g/b", true)] {
+            let asked = try #require(cluster.find(decider, on: nil)?.1)
+            #expect(asked.decision?.child == path && asked.decision?.isChildCancelled == isCancelled)
+            guard case .failure(let failures)? = asked.inputs.first else { return #expect(Bool(false), "\(asked.inputs)") }
+            #expect(failures.map(\.code) == [.cancelled])
+            cluster.end(decider, decided())
+        }
+        #expect(cluster.view()?.state == .failed)
+    }
+
     @Test func whatIsDecided_isThereOnce_isDecidedAboutItself_andTheGroupEndsAfterAllOfIt() throws {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [group([.op("a")]), .op("after", after: ["g"])]).graph())
