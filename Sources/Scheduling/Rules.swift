@@ -6,5 +6,7 @@ public enum Rules {
     public static let first: UInt32 = 0
     /// In an ordered group that stops at the first failure, a member that ends before its turn stops the others when that has come.
     static let stopsInTurn: UInt32 = 1
-    static let newest: UInt32 = 1
+    /// What a user has cancelled or paused stays so when a group around it begins anew.
+    static let keepsSteering: UInt32 = 2
+    static let newest: UInt32 = 2
 }

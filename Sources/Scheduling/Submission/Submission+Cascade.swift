@@ -167,7 +167,7 @@ extension Submission {
         closeDecisions(of: unit)
         if !lastFailures.isEmpty { lastFailures[Int32(unit)] = nil }
         endDeadline(unit)
-        if !pauses.isEmpty { pauses[Int32(unit)] = nil }
+        if !pauses.isEmpty { endPause(of: unit) }
         if !standings.isEmpty { letGoOfID(unit) }
         if !provisional.isEmpty { provisional[Int32(unit)] = nil }
         if !heldEnds.isEmpty { heldEnds[Int32(unit)] = nil }

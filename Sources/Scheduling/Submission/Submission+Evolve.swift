@@ -209,6 +209,7 @@ extension Submission {
             units[unit].isActive = false
             units[Int(units[unit].parent)].activeChildren -= 1
         }
+        endCancelled(in: unit)
         work.append(.begin(Int32(unit)))
         effects.append(.changed(id(unit), at: at, errors: []))
         settle(at: at, &effects)
@@ -306,7 +307,7 @@ extension Submission {
     private mutating func forget(_ unit: Int) {
         noteEarlierAttempt(forgotten: unit)
         noteEarlierFailure(forgotten: unit)
-        forgetCancellation(of: unit)
+        if !keepsCancellation(unit) { forgetCancellation(of: unit) }
         uncount(unit)
         endDeadline(unit)
         if !decisions.isEmpty { decisions[Int32(unit)] = nil }
