@@ -8,5 +8,7 @@ public enum Rules {
     static let stopsInTurn: UInt32 = 1
     /// What a user has cancelled or paused stays so when a group around it begins anew.
     static let keepsSteering: UInt32 = 2
-    static let newest: UInt32 = 2
+    /// Deaths of processes under a unit are not held against it when a group around it begins anew.
+    static let forgivesDeaths: UInt32 = 3
+    static let newest: UInt32 = 3
 }

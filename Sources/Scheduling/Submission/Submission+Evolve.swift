@@ -318,7 +318,9 @@ extension Submission {
         forgetStream(of: unit)
         forgetScope(of: unit)
         let attempts = units[unit].attempts
-        let crashes = units[unit].crashes
+        // With the limit reached in an earlier attempt, any loss in this one would be the last.
+        let crashes = rules >= Rules.forgivesDeaths ? 0 : units[unit].crashes
+        if crashes == 0, !deathPlaces.isEmpty { deathPlaces[Int32(unit)] = nil }
         let old = units[unit]
         units[unit] = Unit(node: old.node, parent: old.parent, base: old.base, position: old.position)
         units[unit].attempts = attempts
