@@ -118,9 +118,13 @@ extension Submission {
             waitAnew(unit, at, &effects)
             effects.append(.ready(id(unit)))
         case .postponed(let postponement):
+            waitAnew(unit, at, &effects)
             effects.append(.postponed(id(unit), postponement))
         case .retryWait(let until):
-            effects.append(.retry(id(unit), at: until))
+            // From its time on it waits to be started.
+            let due = node(unit).isOperation ? max(until, at) : until
+            units[unit].phase = .retryWait(until: due)
+            effects.append(.retry(id(unit), at: due))
         case .preparing:
             break
         case .blocked, .delayed, .held, .locking, .assigned, .provisional, .open, .ended, .lingering, .dropped:
