@@ -10,5 +10,7 @@ public enum Rules {
     static let keepsSteering: UInt32 = 2
     /// Deaths of processes under a unit are not held against it when a group around it begins anew.
     static let forgivesDeaths: UInt32 = 3
-    static let newest: UInt32 = 3
+    /// Errors that decisions have added to a group come after those of its failed children, and before what was cancelled.
+    static let ordersOwnErrors: UInt32 = 4
+    static let newest: UInt32 = 4
 }

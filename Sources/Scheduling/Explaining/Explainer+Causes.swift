@@ -36,7 +36,10 @@ extension Explainer {
     // MARK: Failures
 
     private func explainFailure(of unit: Int, _ own: [Failure], _ cause: inout Cause) -> Next? {
-        guard let failure = own.first else { return explainChildren(of: unit, &cause) }
+        let isLedByMember = submission.comesAfterChildren(own, of: unit) && submission.failureOfChildren(of: unit) != nil
+        guard let failure = own.first, !isLedByMember || submission.units[unit].unsuccessfulChildren == 0 else {
+            return explainChildren(of: unit, &cause)
+        }
         cause.failure = failure
         let path = submission.path(of: unit)
         if !failure.origin.isEmpty, failure.origin != path, let source = source(of: failure, in: unit) {
