@@ -21,6 +21,8 @@ struct DurableState {
     var epoch: UInt32 = 0
     /// Of the last start that came long after the one before; see `ClockDoubt`.
     var lateEpoch: UInt32 = 0
+    /// Those of the last start; see `Rules`.
+    var rules = Rules.first
     var sequence = JournalSequence.none
     var submissions = SubmissionTable()
     var workers: [WorkerRecord] = []
@@ -70,8 +72,9 @@ struct DurableState {
     mutating func evolve(_ fact: Fact, _ effects: inout [Effect]) throws(FactMismatch) {
         sequence = sequence.next
         switch fact {
-        case .epochStarted(let epoch, _, _):
+        case .epochStarted(let epoch, _, _, let rules):
             guard epoch > self.epoch else { throw FactMismatch("epoch \(epoch) does not rise above \(self.epoch)") }
+            try follow(rules)
             if ClockDoubt.isLate(epoch, after: self.epoch) { lateEpoch = epoch }
             self.epoch = epoch
         case .typesRegistered(let names):
@@ -258,6 +261,15 @@ struct DurableState {
         }
     }
 
+    private mutating func follow(_ rules: UInt32) throws(FactMismatch) {
+        guard rules <= Rules.newest else {
+            throw FactMismatch("the facts of this start follow rules \(rules), and this version knows them up to \(Rules.newest)")
+        }
+        guard rules != self.rules else { return }
+        self.rules = rules
+        for index in Array(submissions.indices) { submissions[index].rules = rules }
+    }
+
     private mutating func admit(_ admission: Admission, _ effects: inout [Effect]) throws(FactMismatch) {
         guard Int(admission.number.rawValue) == submissions.total + 1 else {
             throw FactMismatch("submission \(admission.number.rawValue) is not the next number")
@@ -265,6 +277,7 @@ struct DurableState {
         submissionByKey[SubmissionKey(principal: admission.principal, key: admission.key)] = admission.number
         submissionByID[admission.id] = admission.number
         var submission = Submission(admission)
+        submission.rules = rules
         submission.keyNumbers = submission.layout.locks.map { plan in plan.keys.map { locks.number(of: $0) } } ?? []
         submissions.append(submission)
         submissions[submissions.total - 1].beginRoot(at: admission.at, &effects)

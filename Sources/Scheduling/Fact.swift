@@ -2,8 +2,9 @@
 ///
 /// Times are wall-clock milliseconds since 1970.
 public enum Fact: Hashable, Sendable {
-    /// A coordinator process began; every attempt token made from here on carries `epoch`.
-    case epochStarted(epoch: UInt32, incarnation: Incarnation, at: Int64)
+    /// A coordinator process began; every attempt token made from here on carries `epoch`. `rules`: what follows from the facts behind it,
+    /// where releases differ (``Rules``); journals from before there were any have those of then.
+    case epochStarted(epoch: UInt32, incarnation: Incarnation, at: Int64, rules: UInt32 = Rules.first)
     /// A worker registered these operation names for the first time.
     case typesRegistered([String])
     /// A worker registered operations that no worker had registered like this.

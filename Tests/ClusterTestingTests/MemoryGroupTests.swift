@@ -43,6 +43,43 @@ final class Count: AsyncOperation<Int>, ReceiverOperation, ClusterOperation, @un
     override func run() async throws -> Int { try receivedValue?.get().count ?? 0 }
 }
 
+/// Cancels itself.
+final class Quits: VoidOperation, ClusterOperation, @unchecked Sendable {
+    struct Parameters: Codable, Sendable {}
+
+    let parameters: Parameters
+
+    init(_ parameters: Parameters = Parameters()) {
+        self.parameters = parameters
+        super.init()
+    }
+
+    override func execute() {
+        cancel()
+        finish()
+    }
+}
+
+/// Says, by the texts of naps, how its children have ended: one that was cancelled, and a group of which something was.
+final class Judges: GroupOperation, ClusterGroup, @unchecked Sendable {
+    struct Parameters: Codable, Sendable {}
+
+    let parameters: Parameters
+
+    init(_ parameters: Parameters = Parameters()) {
+        self.parameters = parameters
+        super.init([Quits(), GroupOperation(Quits())])
+    }
+
+    override func operationDidFinish(_ operation: Operation, withErrors errors: [AOperationError]) {
+        if let one = operation as? Quits {
+            addOperation(Nap("operation \(one.outcome?.isCancelled == true ? "cancelled" : "failed")", seconds: 0))
+        } else if let other = operation as? EndedOperation, other.operationType.isEmpty {
+            addOperation(Nap("group \(other.outcome?.isCancelled == true ? "cancelled" : "failed")", seconds: 0))
+        }
+    }
+}
+
 /// Naps one after the other, each an hour after the one before; every second one has too little time, which does not matter.
 final class NapAgain: OperationSequence, ClusterGroup, @unchecked Sendable {
     struct Parameters: Codable, Sendable {
@@ -87,6 +124,18 @@ final class NapAgain: OperationSequence, ClusterGroup, @unchecked Sendable {
         #expect(try last.decoded(as: String.self) == "1+2+3+4+5")
     }
 
+    @Test func groupOfWhichSomethingWasCancelled_hasFailed_forWhoDecidesToo() async throws {
+        let cluster = try InMemoryCluster(workers: 1)
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        try await cluster.register(Quits.self)
+        cluster.queue.requireRemote = true
+        let judges = Judges()
+        let outcome = try await cluster.run(GroupOperation(judges))
+        #expect(!outcome.isSuccess)
+        let said = judges.outcomes.compactMap { ($0.value as? EncodedValue).flatMap { try? $0.decoded(as: String.self) } }
+        #expect(said.sorted() == ["group failed", "operation cancelled"], "\(judges.publishedErrors)")
+    }
+
     /// In an ordered group the retry is the receiver's alone, and so the group before it is told its end like any other.
     @Test func groupBeforeARetriedReceiver_inAnOrderedGroup_endsWithItsHold() async throws {
         let cluster = try InMemoryCluster(workers: 1)
@@ -99,6 +148,31 @@ final class NapAgain: OperationSequence, ClusterGroup, @unchecked Sendable {
         let outcome = try await cluster.run(OrderedGroupOperation(naps, count))
         #expect(outcome.isSuccess, "\(outcome.errors)")
         #expect(count.outcome?.value == 2)
+    }
+
+    /// Before anything is added, or while the one before it runs: that one ends first.
+    @Test(arguments: [false, true], [false, true])
+    func memberCancelledBeforeItsTurn_stopsTheOrderInItsTurn_onAQueueAndOnACluster(onACluster: Bool, isEarly: Bool) async throws {
+        let cluster = try InMemoryCluster(workers: 1)
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        let (second, third) = (Nap("2", seconds: 0), Nap("3", seconds: 0))
+        let first = AOperationBlock { finish in
+            second.cancel()
+            // There it ends at once, here in its turn.
+            if onACluster { second.whenOver(finish) } else { finish() }
+        }
+        let (group, queue) = (OrderedGroupOperation(first, second, third, onFailure: .stop), AOperationQueue())
+        if isEarly { second.cancel() }
+        if onACluster {
+            _ = try await cluster.run(group)
+        } else {
+            _ = await group.result(on: queue)
+        }
+        #expect(first.outcome?.isSuccess == true)
+        #expect(second.outcome?.isCancelled == true && third.outcome?.isCancelled == true)
+        #expect(group.outcome?.isSuccess == false && group.outcome?.isCancelled == false)
+        #expect(group.publishedErrors.count == 1, "what its own stop cancelled is none of its errors: \(group.publishedErrors)")
+        await cluster.queue.close()
     }
 
     @Test(arguments: 0..<8)

@@ -184,6 +184,27 @@ import Wire
         trial.mirrors.endRest(.cancelled)
     }
 
+    /// It was cancelled there, and ends before the group, whose conditions are evaluated, has begun.
+    @Test func endOfTheNextAttempt_countsAlsoIfItComesBeforeThat() async {
+        let (a, b) = (Emit("a"), Emit("b"))
+        let group = GroupOperation(a, b).retry(RetryPolicy(attempts: 2))
+        let trial = Trial(group)
+        trial.apply(0, .started, attempt: 1)
+        b.cancel()
+        trial.apply(2, .ended(.cancelled, hasStarted: true))
+        trial.succeed(1, "first")
+        trial.apply(0, .retrying, attempt: 1)
+        trial.apply(0, .started, attempt: 1)
+        trial.apply(2, .ended(.cancelled, hasStarted: false))
+        trial.apply(0, .started, attempt: 2)
+        #expect(trial.mirrors.takeCancelledAnew().isEmpty, "it need not be asked for again")
+        trial.succeed(1, "second")
+        trial.apply(0, .ended(.failure([]), hasStarted: true), attempt: 2)
+        await end(group)
+        #expect(a.outcome?.value == "second" && b.outcome?.isCancelled == true)
+        #expect(trial.mirrors.haveEnded)
+    }
+
     /// One that may begin anew with the end of its net.
     @Test func groupInARetryScope_isToldOfItsLastAttempt_too() async {
         let a = Emit("a")

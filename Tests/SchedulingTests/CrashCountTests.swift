@@ -44,6 +44,36 @@ import Testing
         #expect(cluster.holds("like") == (limit < 5))
     }
 
+    /// What a member was in an earlier attempt of its group is not held against it.
+    @Test(arguments: [false, true]) func memberOfAGroupThatBeginsAnew_mayLoseItsWorker_andHasAllOfItsDeathsAgain(restarts: Bool) throws {
+        var cluster = FakeCluster()
+        let member = Sketch.op("a").having { $0.crashLimit = 2 }
+        cluster.submit(Sketch.group("root", [.group("g", [member], retries: 1)]).graph())
+        for executor in 1...2 {
+            cluster.attach(executor)
+            cluster.die(executor)
+        }
+        #expect(cluster.state("g") == .retrying)
+        if restarts { try cluster.restart() }
+        cluster.advance(70_000)
+        #expect(cluster.operations().last?.crashes == 0)
+        cluster.attach(3)
+        #expect(cluster.heldPaths == ["g/a"])
+        cluster.die(3, crashed: false)
+        for executor in 4...5 {
+            cluster.attach(executor)
+            #expect(cluster.heldPaths == ["g/a"])
+            if restarts {
+                try cluster.restart()
+                cluster.reattach(executor)
+            }
+            cluster.die(executor)
+        }
+        #expect(cluster.view()?.state == .failed)
+        let message = "its worker process died under it 2 times, on h/4 and h/5; see the log there for the cause"
+        #expect(cluster.operations(failedOnly: true).last?.errors.map(\.message) == [message])
+    }
+
     @Test(arguments: [0, 1_001]) func limitOutOfRange_isRefused(limit: Int) {
         let graph = Sketch.group("root", [.op("a")]).having { $0.crashLimit = limit }.graph()
         #expect(graph.faults().map(\.message) == ["has a `crashLimit` of \(limit); it must be from 1 to 1000"])

@@ -52,6 +52,68 @@ import Testing
         #expect(cluster.view()?.state == .failed)
     }
 
+    /// The errors are alike.
+    @Test func questionSays_whetherTheChildWasCancelled_orHasFailedAsSomethingInItWas() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [group([.group("inner", [.op("a")]), .op("b")])]).graph())
+        for path in ["g/inner/a", "g/b"] {
+            _ = cluster.ask(.cancel(submission: "last", path: path, reason: "", now: false))
+            cluster.end(path, .stopped)
+        }
+        for (path, isCancelled) in [("g/inner", false), ("g/b", true)] {
+            let asked = try #require(cluster.find(decider, on: nil)?.1)
+            #expect(asked.decision?.child == path && asked.decision?.isChildCancelled == isCancelled)
+            guard case .failure(let failures)? = asked.inputs.first else { return #expect(Bool(false), "\(asked.inputs)") }
+            #expect(failures.map(\.code) == [.cancelled])
+            cluster.end(decider, decided())
+        }
+        #expect(cluster.view()?.state == .failed)
+    }
+
+    /// As on a queue, where they are those of `aggregateError(_:)`.
+    @Test func errorsThatDecisionsAdd_comeBehindThoseOfFailedChildren_andBeforeWhatWasCancelled() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [group([.op("a"), .op("b"), .op("c")]), .op("r", receives: ["g"])]).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "g/a", reason: "", now: false))
+        cluster.end("g/a", .stopped)
+        cluster.end(decider, .decided(GroupDecision(failures: [Failure(code: .operation, message: "added")])))
+        for (path, message) in [("g/c", "c"), ("g/b", "b")] {
+            cluster.end(path, failure(message))
+            cluster.end(decider, decided())
+        }
+        let received = try #require(cluster.find("r", on: nil)?.1.inputs.first)
+        guard case .failure(let failures) = received else { return #expect(Bool(false), "\(received)") }
+        #expect(failures.map(\.message) == ["b", "c", "added", "The Operation g/a is Cancelled"])
+        #expect(cluster.explain("g")?.causes.last?.operation.hasSuffix("g/b") == true)
+    }
+
+    /// What has ended the group whatever is in it leads.
+    @Test func timeoutOfAGroup_comesBeforeTheErrorsOfItsChildren() throws {
+        var cluster = cluster()
+        let timed = Sketch.deciding(
+            .group("g", [.op("a"), .op("b")], timeout: 1_000), DeciderNode(type: Self.type, parameters: 0))
+        cluster.submit(Sketch.group("root", [timed, .op("r", receives: ["g"])]).graph())
+        cluster.end("g/a", failure("a"))
+        cluster.end(decider, .decided(GroupDecision(failures: [Failure(code: .operation, message: "added")])))
+        cluster.advance(1_000)
+        cluster.end("g/b", .stopped)
+        let received = try #require(cluster.find("r", on: nil)?.1.inputs.first)
+        guard case .failure(let failures) = received else { return #expect(Bool(false), "\(received)") }
+        #expect(failures.map(\.code) == [.timeout, .operation])
+    }
+
+    /// The failure of a child leads, and is asked whether the group is tried again.
+    @Test(arguments: [("exit", true), ("operation", false)]) func retryIsAskedAboutTheError_thatLeads(reason: String, isTriedAgain: Bool) {
+        var cluster = cluster()
+        let tried = Sketch.deciding(
+            Sketch.group("g", [.op("a")], retries: 1).having { $0.retryOn = [.error(reason)] },
+            DeciderNode(type: Self.type, parameters: 0))
+        cluster.submit(Sketch.group("root", [tried]).graph())
+        cluster.end("g/a", .failure([Failure(code: .exit, message: "exited")]))
+        cluster.end(decider, .decided(GroupDecision(failures: [Failure(code: .operation, message: "added")])))
+        #expect(cluster.state("g") == (isTriedAgain ? .retrying : .failed))
+    }
+
     @Test func whatIsDecided_isThereOnce_isDecidedAboutItself_andTheGroupEndsAfterAllOfIt() throws {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [group([.op("a")]), .op("after", after: ["g"])]).graph())

@@ -105,6 +105,7 @@ import Testing
         )
         let facts: [Fact] = [
             .epochStarted(epoch: 7, incarnation: Incarnation(.max), at: -5),
+            .epochStarted(epoch: 8, incarnation: Incarnation(1), at: 5, rules: 1),
             .typesRegistered(["a", "ü"]),
             .workerMet(WorkerNumber(0), WorkerIdentity(incarnation: Incarnation(1), name: "h/0", host: "h", pid: 4)),
             .workerMet(

@@ -176,6 +176,62 @@ import Testing
         #expect(cluster.view()?.state == .cancelled)
     }
 
+    enum Restart: CaseIterable { case never, whilePaused, afterwards }
+
+    private func restart(_ cluster: inout FakeCluster, attached: Int? = nil) throws {
+        try cluster.restart(after: 100)
+        if let attached { cluster.attach(attached) }
+    }
+
+    /// Longer than it may wait, and while that goes on.
+    @Test(arguments: [20_000, 100], Restart.allCases)
+    func queueTimeout_countsAnew_alsoWhileAConditionSaysNotNow(pause milliseconds: Int64, restarts: Restart) throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let probed = Sketch.op("a").having {
+            $0.conditions = [Condition(.probe(Probe(type: "probe", parameters: 0)))]
+            $0.queueTimeoutMilliseconds = 1_000
+        }
+        cluster.submit(Sketch.group("root", [probed]).graph())
+        cluster.end("a", .answers([ConditionAnswer(condition: 0, finding: .retryAfter(milliseconds: 600_000), reason: "not there")]))
+        cluster.advance(700)
+        pause(&cluster)
+        cluster.advance(milliseconds)
+        if restarts == .whilePaused { try restart(&cluster, attached: 2) }
+        resume(&cluster)
+        cluster.advance(500)
+        if restarts == .afterwards { try restart(&cluster, attached: 2) }
+        cluster.advance(restarts == .afterwards ? 300 : 400)
+        #expect(cluster.state("a") != .failed)
+        cluster.advance(200)
+        #expect(cluster.operations().last?.errors.map(\.typeName) == ["AOperationError.QueueTimeout"])
+    }
+
+    /// Its next attempt is due, and there is no worker.
+    @Test(arguments: [20_000, 100], Restart.allCases)
+    func queueTimeout_countsAnew_alsoOfAnotherAttempt(pause milliseconds: Int64, restarts: Restart) throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let tried = Sketch.op("a", retries: 1).having {
+            $0.backoff = Backoff(kind: .constant, initialMilliseconds: 50, jitterPermille: 0)
+            $0.queueTimeoutMilliseconds = 1_000
+        }
+        cluster.submit(Sketch.group("root", [tried]).graph())
+        cluster.end("a", failure("no"))
+        cluster.depart(1)
+        cluster.advance(750)
+        pause(&cluster)
+        cluster.advance(milliseconds)
+        if restarts == .whilePaused { try restart(&cluster) }
+        resume(&cluster)
+        cluster.advance(500)
+        if restarts == .afterwards { try restart(&cluster) }
+        cluster.advance(restarts == .afterwards ? 300 : 400)
+        #expect(cluster.state("a") == .retrying)
+        cluster.advance(200)
+        #expect(cluster.operations().last?.errors.map(\.typeName) == ["AOperationError.QueueTimeout"])
+    }
+
     @Test func whatIsNotThere_isNotFound() {
         var cluster = FakeCluster()
         cluster.submit(Sketch.group("root", [.op("a")]).graph())

@@ -171,7 +171,19 @@ enum RandomGraph {
             exclusive: keys > 0 && random.below(10) == 0 ? exclusive(&random, keys) : []
         ).graph()
         limitToOnce(&graph, &random)
+        freeRetried(&graph)
         return graph
+    }
+
+    /// In what may begin anew nothing has a unique id.
+    private static func freeRetried(_ graph: inout Graph) {
+        var isRetried = graph.nodes.map { _ in false }
+        for index in graph.nodes.indices.dropFirst() {
+            let parent = graph.nodes[index].parent
+            let isGroup = if case .operation = graph.nodes[parent].kind { false } else { true }
+            isRetried[index] = isRetried[parent] || isGroup && graph.nodes[parent].retries > 0
+            if isRetried[index], graph.nodes[index].options.unique != nil { graph.nodes[index].options.unique = nil }
+        }
     }
 
     /// Now and then something runs at most once, where nothing of it or around it is tried again.

@@ -246,15 +246,42 @@ import Testing
         #expect(failures.map(\.code) == [.operation, .duplicate])
     }
 
-    @Test func ignoredDuplicate_isNotTriedAgain_butAGroupAroundItIs() {
+    @Test func ignoredDuplicate_isNotTriedAgain() {
         var cluster = cluster()
         cluster.submit(root(.op("z").unique("u")), key: "1")
-        let second = cluster.submit(root(.group("g", [.op("a", retries: 3).unique("u")], retries: 1)), key: "2") ?? ""
-        #expect(outcome(&cluster, second, "g/a") == .failed)
-        #expect(outcome(&cluster, second, "g") == .retrying)
-        cluster.end("z")
-        cluster.advance(2_000)
-        #expect(cluster.heldPaths == ["g/a"])
+        let second = cluster.submit(root(.op("a", retries: 3).unique("u")), key: "2") ?? ""
+        #expect(outcome(&cluster, second, "a") == .failed)
+        #expect(cluster.operations(of: second).last?.attempts == 0)
+    }
+
+    /// Who has joined a member would be told of an attempt that does not count.
+    @Test func idInAGroupThatMayBeginAnew_isRefusedByName() {
+        let text = "may begin anew (retry): others would wait for what does not count, and the id is free in between;"
+        let remedy = "give the group the id, or its members a `retry` each instead of the group"
+        func faults(_ sketch: Sketch) -> [String] { sketch.graph().faults().map { "\($0.path): \($0.message)" } }
+        let inner = Sketch.group("h", [.op("a", retries: 3).unique("u")]).unique("v")
+        #expect(
+            faults(.group("root", [.group("g", [inner, .op("b")], retries: 1)])) == [
+                "g/h: has a unique id, and `g` around it \(text) \(remedy)", "g/h/a: has a unique id, and `g` around it \(text) \(remedy)",
+            ])
+        let said = Sketch.group("g", [.op("a").unique("u")]).having { $0.say = SubmitterSay(retries: true) }
+        #expect(faults(.group("root", [said])) == ["g/a: has a unique id, and `g` around it \(text) \(remedy)"])
+        #expect(
+            faults(.group("root", [.op("a").unique("u")], retries: 1)) == [
+                "a: has a unique id, and a group around it \(text) \(remedy)"
+            ])
+        // The remedies.
+        #expect(faults(.group("root", [Sketch.group("g", [.op("a")], retries: 1).unique("u")])) == [])
+        #expect(faults(.group("root", [.group("g", [.op("a", retries: 1).unique("u")])])) == [])
+    }
+
+    /// So is what is added to such a group while it runs.
+    @Test func idOfWhatIsProduced_intoAGroupThatMayBeginAnew_isRefused() {
+        var cluster = cluster()
+        cluster.submit(root(.group("g", [.op("a")], retries: 1)))
+        cluster.end("g/a", .production(.void, .of(.op("x").unique("u"))))
+        #expect(cluster.operations().count { $0.path.hasPrefix("g/") } == 1)
+        #expect(cluster.operations().first { $0.path == "g" }?.lastFailure?.message.contains("may begin anew (retry)") == true)
     }
 
     @Test func duplicate_asksForNoLocks_andIsNotJudged() {

@@ -7,8 +7,8 @@ extension GroupOperation {
     @discardableResult
     public final func deliver<Value, Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Receiver.Input == [Value] {
-        DeliveryNet.connect([self], to: receiver, as: .children) { [self] receiver in
-            receiver.receivedValue = values(of: Value.self)
+        DeliveryNet.connect([self], to: receiver, as: .children) { [self] receiver, fresh in
+            receiver.receivedValue = fresh.of(self as GroupOperation).values(of: Value.self)
         }
         return receiver
     }
@@ -17,8 +17,8 @@ extension GroupOperation {
     @discardableResult
     public final func deliver<Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Receiver.Input == GroupOutcomes {
-        DeliveryNet.connect([self], to: receiver, as: .custom) { [self] receiver in
-            receiver.receivedValue = .success(outcomes)
+        DeliveryNet.connect([self], to: receiver, as: .custom) { [self] receiver, fresh in
+            receiver.receivedValue = .success(fresh.of(self as GroupOperation).outcomes)
         }
         return receiver
     }

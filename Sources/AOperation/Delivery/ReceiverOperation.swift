@@ -27,14 +27,15 @@ extension ReceiverOperation {
     /// Lets `operation` deliver its result. If its value is no `Input`, what is delivered is the failure
     /// ``AOperationError/DeliveryMismatch``. Prefer ``ResultableOperation/deliver(to:)``, which does not compile then.
     public func accept<Value>(_ operation: ResultableOperation<Value>) {
-        DeliveryNet.connect([operation], to: self, as: .value) { receiver in
-            guard let result = operation.result else { return }
+        DeliveryNet.connect([operation], to: self, as: .value) { receiver, fresh in
+            let producer = fresh.of(operation)
+            guard let result = producer.result else { return }
             switch result {
             case .failure(let error):
                 receiver.receivedValue = .failure(error)
             case .success(let value):
                 guard let input = value as? Input else {
-                    let mismatch = AOperationError.DeliveryMismatch(operation, value, to: receiver, taking: Input.self)
+                    let mismatch = AOperationError.DeliveryMismatch(producer, value, to: receiver, taking: Input.self)
                     let name = receiver.publisherName
                     receiver.receivedValue = .failure(AOperationError(mismatch, state: .execution, publisher: name))
                     return

@@ -11,7 +11,9 @@ extension ResultableOperation {
     @discardableResult
     public final func deliver<Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Receiver.Input == Output {
-        DeliveryNet.connect([self], to: receiver, as: .value) { [self] receiver in receiver.receivedValue = result }
+        DeliveryNet.connect([self], to: receiver, as: .value) { [self] receiver, fresh in
+            receiver.receivedValue = fresh.of(self as ResultableOperation<Output>).result
+        }
         return receiver
     }
 }
@@ -23,8 +25,8 @@ extension Sequence {
     public func deliver<Value, Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Element: ResultableOperation<Value>, Receiver.Input == [Value] {
         let producers = Array(self)
-        DeliveryNet.connect(producers, to: receiver, as: .list) { receiver in
-            let results = producers.map(\.result)
+        DeliveryNet.connect(producers, to: receiver, as: .list) { receiver, fresh in
+            let results = producers.map { fresh.of($0 as ResultableOperation<Value>).result }
             if let error = DeliveryNet.firstError(of: results) {
                 receiver.receivedValue = .failure(error)
             } else {
@@ -48,10 +50,10 @@ public func deliver<First, Second, each Other, Receiver: ReceiverOperation>(
 ) -> Receiver where Receiver.Input == (First, Second, repeat each Other) {
     var producers: [AOperation] = [first, second]
     repeat producers.append(each others)
-    DeliveryNet.connect(producers, to: receiver, as: .list) { receiver in
+    DeliveryNet.connect(producers, to: receiver, as: .list) { receiver, fresh in
         do throws(AOperationError) {
-            let (one, two) = (try first.delivered(to: receiver), try second.delivered(to: receiver))
-            receiver.receivedValue = .success((one, two, repeat try (each others).delivered(to: receiver)))
+            let (one, two) = (try first.delivered(to: receiver, fresh), try second.delivered(to: receiver, fresh))
+            receiver.receivedValue = .success((one, two, repeat try (each others).delivered(to: receiver, fresh)))
         } catch {
             receiver.receivedValue = .failure(error)
         }
@@ -61,8 +63,8 @@ public func deliver<First, Second, each Other, Receiver: ReceiverOperation>(
 
 extension ResultableOperation {
     /// The value; throws the first error.
-    fileprivate func delivered(to receiver: AOperation) throws(AOperationError) -> Output {
-        guard let result else { throw .receivedValueIsNil(in: receiver) }
+    fileprivate func delivered(to receiver: AOperation, _ fresh: FreshProducers) throws(AOperationError) -> Output {
+        guard let result = fresh.of(self as ResultableOperation<Output>).result else { throw .receivedValueIsNil(in: receiver) }
         return try result.get()
     }
 }

@@ -9,14 +9,35 @@ import Foundation
 struct ChildRecipes: @unchecked Sendable {
     private let recipes: [ChildRecipe]
 
-    /// Nil unless all of `children` can be made anew, each for itself: none may have started, deliver or receive.
+    /// Nil unless all of `children` can be made anew: none may have started, and what they deliver and receive is delivered among them and
+    /// those in nested groups, for what is outside is not made anew.
     init?(of children: [Foundation.Operation]) {
+        self.init(ofParts: children)
+        var made: Set<ObjectIdentifier> = []
+        forEach { made.insert(ObjectIdentifier($0.child)) }
+        var isClosed = true
+        forEach { recipe in
+            if !recipe.neighbours.allSatisfy({ made.contains(ObjectIdentifier($0)) }) { isClosed = false }
+        }
+        if !isClosed { return nil }
+    }
+
+    /// Of a nested group, for one.
+    fileprivate init?(ofParts children: [Foundation.Operation]) {
         var recipes: [ChildRecipe] = []
         for child in children {
             guard let child = child as? AOperation, let recipe = ChildRecipe(of: child) else { return nil }
             recipes.append(recipe)
         }
         self.recipes = recipes
+    }
+
+    /// Those of nested groups included.
+    fileprivate func forEach(_ body: (ChildRecipe) -> Void) {
+        for recipe in recipes {
+            body(recipe)
+            recipe.members?.forEach(body)
+        }
     }
 
     /// Fresh children, in the same order; nil if one of them could not be made.
@@ -37,7 +58,7 @@ struct ChildRecipes: @unchecked Sendable {
         return children
     }
 
-    /// Lets the fresh ones wait for one another as the first ones did.
+    /// Lets the fresh ones wait for one another, and receive from one another, as the first ones did.
     fileprivate func connect(_ fresh: [ObjectIdentifier: AOperation]) {
         for recipe in recipes { recipe.connect(fresh) }
     }
@@ -45,9 +66,12 @@ struct ChildRecipes: @unchecked Sendable {
 
 /// What one child is made of again.
 private struct ChildRecipe {
-    private let child: AOperation
+    let child: AOperation
     /// Of a plain group.
-    private let members: ChildRecipes?
+    let members: ChildRecipes?
+    /// Who delivers to it, and to whom it delivers.
+    let neighbours: [AOperation]
+    private let connection: DeliveryNet.Connection?
     private let conditions: [any AOperationCondition]
     private let observers: [any AttemptObserver]
     private let retryDecider: RetryDecider?
@@ -59,15 +83,20 @@ private struct ChildRecipe {
         if child.isRetryable {
             members = nil
         } else {
-            guard let group = child as? GroupOperation, group.isPlainGroup, let members = ChildRecipes(of: group.operations)
+            guard let group = child as? GroupOperation, group.isPlainGroup, let members = ChildRecipes(ofParts: group.operations)
             else { return nil }
             self.members = members
         }
         self.child = child
-        let core = child.core.withLock { $0 }
-        guard core.state.isInitialized, core.producers.isEmpty, core.receivers.isEmpty, core.injections.isEmpty else {
-            return nil
+        // What is read while it is made is not delivered by its end.
+        let (core, streams) = child.core.withLock { core in
+            (core, core.attachments.map { $0.stream != nil || !$0.streams.isEmpty } ?? false)
         }
+        guard core.state.isInitialized, core.injections.isEmpty, !streams else { return nil }
+        neighbours = core.producers + core.receivers
+        connection =
+            core.producers.isEmpty
+            ? nil : DeliveryNet.Connection(producers: core.producers, form: core.delivery, inbox: core.inbox)
         conditions = core.conditions
         observers = core.attemptObservers
         retryDecider = core.retryDecider
@@ -104,6 +133,7 @@ private struct ChildRecipe {
     func connect(_ fresh: [ObjectIdentifier: AOperation]) {
         if let made = fresh[ObjectIdentifier(child)] {
             for dependency in dependencies { made.addDependency(fresh[ObjectIdentifier(dependency)] ?? dependency) }
+            if let connection { DeliveryNet.connect(made, as: connection, to: fresh) }
         }
         members?.connect(fresh)
     }

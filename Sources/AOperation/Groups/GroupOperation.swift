@@ -51,7 +51,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// GroupOperation { [Fetch(day), Parse(day)] }.retry(RetryPolicy(attempts: 3))
     /// ```
     /// A group that was made of operations can be, too, if all of them are ``RetryableOperation``s, or groups of such,
-    /// and none delivers to another one or receives. A subclass is tried again if it is a ``RetryableOperation``. The
+    /// and none delivers to something outside or receives from there. A subclass is tried again if it is a ``RetryableOperation``. The
     /// children of an attempt are operations of that attempt: their listeners are told of its ends.
     public convenience init(making children: @escaping @Sendable () -> [Foundation.Operation]) {
         self.init(children())
@@ -207,8 +207,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// Starts the children. A subclass that overrides it calls `super.execute()`; the group cannot end before this has
     /// returned.
     open override func execute() {
-        rememberChildren()
         takeNets()
+        rememberChildren()
         for case let operation as AOperation in operations { _ = operation.claimUniqueId() }
         guard roster.withLock({ $0.start() }) else { return }
         openLane().keepingSlots {
@@ -367,6 +367,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     final override func failBeforeExecution(_ errors: [AOperationError]) {
+        if isInQueue { takeNets() }
         rememberChildren()
         abandon(with: .failure(errors))
     }

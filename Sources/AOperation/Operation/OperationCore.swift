@@ -47,7 +47,7 @@ struct OperationCore {
     var producers: [AOperation] = []
     var receivers: [AOperation] = []
     /// Sets the received value from the producers' outcomes, just before the operation runs.
-    var inbox: ((AOperation) -> Void)?
+    var inbox: DeliveryInbox?
     /// How these outcomes become that value.
     var delivery = DeliveryForm.none
     /// What is called after that, to take something from its dependencies.
@@ -200,7 +200,7 @@ struct OperationCore {
 
     /// Listeners and the like of an operation that has ended. Released outside of the lock.
     struct Leftovers {
-        var inbox: ((AOperation) -> Void)?
+        var inbox: DeliveryInbox?
         var observers: [any AOperationObserver]
         var attemptObservers: [any AttemptObserver]
         var conditions: [any AOperationCondition]

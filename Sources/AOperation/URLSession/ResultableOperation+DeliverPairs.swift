@@ -20,7 +20,9 @@ extension ResultableOperation {
     private func deliverPair<Receiver: ReceiverOperation>(
         to receiver: Receiver, _ pair: @escaping (Output) -> Receiver.Input
     ) -> Receiver {
-        DeliveryNet.connect([self], to: receiver, as: .value) { [self] receiver in receiver.receivedValue = result?.map(pair) }
+        DeliveryNet.connect([self], to: receiver, as: .value) { [self] receiver, fresh in
+            receiver.receivedValue = fresh.of(self as ResultableOperation<Output>).result?.map(pair)
+        }
         return receiver
     }
 }

@@ -11,6 +11,9 @@ struct GroupAttempts {
         var attempt = 0
         /// Its last attempt has failed, and that may not count.
         var isRetrying = false
+        /// How much was held when it was last seen not to wait for another attempt any more, or when all that counts was told anew: what
+        /// came later is of its next attempt, if that follows. nil: neither has been.
+        var countBefore: Int?
     }
 
     private struct Held {
@@ -57,7 +60,10 @@ struct GroupAttempts {
     }
 
     /// Ends are about to be told again, as they stand now.
-    mutating func forgetEnds() { ends = [:] }
+    mutating func forgetEnds() {
+        ends = [:]
+        for group in groups.keys { groups[group]?.countBefore = count }
+    }
 
     /// Another attempt of a group is known by its number; that what was added is gone, by what comes after it was about to be
     /// tried again.
@@ -68,10 +74,14 @@ struct GroupAttempts {
         case .retrying: groups[change.node]?.isRetrying = true
         case .started, .progressed:
             let isNext = known.attempt > 0 && change.attempt > known.attempt
+            if known.isRetrying { groups[change.node]?.countBefore = count }
             if isNext || known.isRetrying {
                 groups[change.node]?.isRetrying = false
-                ends = ends.filter { node, _ in
-                    !groups(around: node, graph).contains(change.node) || !isNext && !isAdded(node, graph)
+                // What was cancelled by somebody ends before the group has begun.
+                let before = countBefore(change.node, graph)
+                ends = ends.filter { node, held in
+                    guard groups(around: node, graph).contains(change.node) else { return true }
+                    return isNext ? held.number > before ?? .max : !isAdded(node, graph)
                 }
             }
             if isNext { begunAnew.insert(change.node) }
@@ -79,10 +89,18 @@ struct GroupAttempts {
         groups[change.node]?.attempt = max(known.attempt, change.attempt)
     }
 
+    /// For one that begins anew, and what is around it.
+    private func countBefore(_ group: Int, _ graph: OperationGraph) -> Int? {
+        ([group] + groups(around: group, graph)).compactMap { groups[$0]?.countBefore }.max()
+    }
+
+    /// What has begun anew, and has not ended since.
     mutating func takeBegunAnew(_ graph: OperationGraph) -> [Int] {
         guard !begunAnew.isEmpty else { return [] }
         defer { begunAnew = [] }
-        return graph.members.indices.filter { !graph.members[$0].isDependent && !begunAnew.isDisjoint(with: groups(around: $0, graph)) }
+        return graph.members.indices.filter {
+            !graph.members[$0].isDependent && ends[$0] == nil && !begunAnew.isDisjoint(with: groups(around: $0, graph))
+        }
     }
 
     /// The group has ended: what is held for it, and what was in it and is not there any more.

@@ -237,7 +237,8 @@ final class Mirrors: Sendable {
     /// How everything stands is about to be told.
     func forgetHeldEnds() { state.withLock { $0.attempts.forgetEnds() } }
 
-    /// Paths of what was cancelled here and begins anew there: it is to be cancelled again.
+    /// Paths of what was cancelled here and begins anew there: it is to be cancelled again. So it is with what had ended there when it was
+    /// asked for; what was cancelled there ends by itself.
     func takeCancelledAnew() -> [String] {
         let (graph, nodes) = state.withLock { state in (state.graph, state.attempts.takeBegunAnew(state.graph)) }
         return nodes.filter { graph.members[$0].operation?.isCancelled == true }.map { graph.members[$0].path }

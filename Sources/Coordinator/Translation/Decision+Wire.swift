@@ -42,7 +42,10 @@ extension DecisionQuestion {
         .with {
             $0.number = UInt32(clamping: number)
             if let child { $0.child = child }
-            if let childUnit { $0.childUnit = UInt32(clamping: childUnit) }
+            if let childUnit {
+                $0.childUnit = UInt32(clamping: childUnit)
+                $0.childCancelled = isChildCancelled
+            }
             $0.type = type
             $0.version = UInt32(clamping: version)
             $0.parameters = Data(parameters)

@@ -91,16 +91,19 @@ private enum Kind {
     static let unbegunStrayEnded: UInt8 = 123
     /// As `outcomesKept`, with those of forEachs.
     static let outcomesKeptWithElements: UInt8 = 124
+    /// As `epochStarted`, with the rules that hold from there on.
+    static let epochStartedWithRules: UInt8 = 125
 }
 
 extension ByteWriter {
     fileprivate mutating func write(fact: Fact) {
         switch fact {
-        case .epochStarted(let epoch, let incarnation, let at):
-            write(Kind.epochStarted)
+        case .epochStarted(let epoch, let incarnation, let at, let rules):
+            write(rules == Rules.first ? Kind.epochStarted : Kind.epochStartedWithRules)
             write(UInt64(epoch))
             write(incarnation.rawValue)
             write(at)
+            if rules != Rules.first { write(UInt64(rules)) }
         case .typesRegistered(let names):
             write(Kind.typesRegistered)
             write(list: names) { $0.write($1) }
@@ -410,6 +413,8 @@ extension ByteReader {
         switch kind {
         case Kind.epochStarted:
             return .epochStarted(epoch: try epoch(), incarnation: Incarnation(try unsigned()), at: try time())
+        case Kind.epochStartedWithRules:
+            return .epochStarted(epoch: try epoch(), incarnation: Incarnation(try unsigned()), at: try time(), rules: try unsigned32())
         case Kind.typesRegistered:
             return .typesRegistered(try list { reader throws(DecodingFailure) in try reader.text() })
         case Kind.workerMet, Kind.submitterMet:

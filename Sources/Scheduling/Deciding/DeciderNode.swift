@@ -68,6 +68,8 @@ public struct DecisionQuestion: Hashable, Sendable {
     public var child: String?
     /// Its unit.
     public var childUnit: Int?
+    /// It was cancelled. One that has failed may have the error of something else that was.
+    public var isChildCancelled: Bool
     /// Of a child that is an operation: what it was made of.
     public var type: String
     public var version: Int
@@ -76,11 +78,13 @@ public struct DecisionQuestion: Hashable, Sendable {
     public var state: [UInt8]?
 
     public init(
-        number: Int, child: String?, childUnit: Int? = nil, type: String, version: Int, parameters: [UInt8], state: [UInt8]? = nil
+        number: Int, child: String?, childUnit: Int? = nil, isChildCancelled: Bool = false, type: String, version: Int,
+        parameters: [UInt8], state: [UInt8]? = nil
     ) {
         self.number = number
         self.child = child
         self.childUnit = childUnit
+        self.isChildCancelled = isChildCancelled
         self.type = type
         self.version = version
         self.parameters = parameters

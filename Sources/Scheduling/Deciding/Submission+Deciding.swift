@@ -57,6 +57,7 @@ extension Submission {
         guard child != DecisionLine.begin else { return question }
         question.child = path(of: Int(child))
         question.childUnit = Int(child)
+        question.isChildCancelled = units[Int(child)].outcome == .cancelled
         if case .operation(let operation) = node(Int(child)).kind {
             question.type = operation.type
             question.version = operation.version

@@ -36,7 +36,10 @@ extension Explainer {
     // MARK: Failures
 
     private func explainFailure(of unit: Int, _ own: [Failure], _ cause: inout Cause) -> Next? {
-        guard let failure = own.first else { return explainChildren(of: unit, &cause) }
+        let isLedByMember = submission.comesAfterChildren(own, of: unit) && submission.failureOfChildren(of: unit) != nil
+        guard let failure = own.first, !isLedByMember || submission.units[unit].unsuccessfulChildren == 0 else {
+            return explainChildren(of: unit, &cause)
+        }
         cause.failure = failure
         let path = submission.path(of: unit)
         if !failure.origin.isEmpty, failure.origin != path, let source = source(of: failure, in: unit) {
@@ -200,7 +203,9 @@ extension Explainer {
 
     /// The member because of which a group has stopped the others.
     private func firstFailed(in group: Int) -> Int? {
-        submission.children(of: group).filter { isFailed($0) && !submission.units[$0].wasStoppedByGroup }
-            .min { submission.units[$0].endNumber < submission.units[$1].endNumber }
+        let failed = submission.children(of: group).filter { isFailed($0) && !submission.units[$0].wasStoppedByGroup }
+        // There each counts in its turn, also if it has ended before that.
+        if submission.isOrdered(group) { return failed.first }
+        return failed.min { submission.units[$0].endNumber < submission.units[$1].endNumber }
     }
 }

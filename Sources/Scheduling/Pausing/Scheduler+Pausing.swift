@@ -23,10 +23,13 @@ extension Scheduler {
     mutating func steer(_ unit: UnitID, pauses: Bool, _ outputs: inout Outputs) -> Reply {
         let index = durable.index(of: unit.submission)
         let id = durable.submissions[index].id
-        guard !durable.submissions[index].units[unit.index].hasEnded else {
+        let isPaused = durable.submissions[index].pauses[Int32(unit.index)] != nil
+        // It may begin anew with its group, and is paused then, too.
+        let isKept = isPaused && !pauses
+        guard !durable.submissions[index].units[unit.index].hasEnded || isKept else {
             return .steered(id: id, changed: false, alreadyEnded: true, pausedBy: nil)
         }
-        let isChange = (durable.submissions[index].pauses[Int32(unit.index)] != nil) != pauses
+        let isChange = isPaused != pauses
         if isChange { emit(pauses ? .paused(unit, at: now.wall) : .resumed(unit, at: now.wall), &outputs) }
         let around = durable.submissions[index].pausedUnit(around: unit.index)
         return .steered(

@@ -33,6 +33,28 @@ extension Submission {
         settle(at: at, &effects)
     }
 
+    /// The unit has ended, and with it that it is paused; but not while it may begin anew with a group: nobody has let it go on.
+    mutating func endPause(of unit: Int) {
+        guard rules >= Rules.keepsSteering else {
+            pauses[Int32(unit)] = nil
+            return
+        }
+        var around = Int(units[unit].parent)
+        while around >= 0 {
+            if mayBeginAnew(around) { return }
+            around = Int(units[around].parent)
+        }
+        pauses[Int32(unit)] = nil
+        guard mayBeginAnew(unit) else { return }
+        for inner in inside(unit, withPaused: true) { pauses[Int32(inner)] = nil }
+    }
+
+    /// Whether it is a group that may begin anew, by itself or with the end of a delivery net.
+    private func mayBeginAnew(_ group: Int) -> Bool {
+        guard !node(group).isOperation else { return false }
+        return node(group).mayBeginAnew(isAtMostOnce: isAtMostOnce(group)) || layout.scopes?.tail(of: units[group].node) != nil
+    }
+
     /// The unit and everything in it; without what is paused by itself and in that, if so asked.
     func inside(_ unit: Int, withPaused: Bool) -> [Int] {
         var found = [unit]
@@ -96,9 +118,13 @@ extension Submission {
             waitAnew(unit, at, &effects)
             effects.append(.ready(id(unit)))
         case .postponed(let postponement):
+            waitAnew(unit, at, &effects)
             effects.append(.postponed(id(unit), postponement))
         case .retryWait(let until):
-            effects.append(.retry(id(unit), at: until))
+            // From its time on it waits to be started.
+            let due = node(unit).isOperation ? max(until, at) : until
+            units[unit].phase = .retryWait(until: due)
+            effects.append(.retry(id(unit), at: due))
         case .preparing:
             break
         case .blocked, .delayed, .held, .locking, .assigned, .provisional, .open, .ended, .lingering, .dropped:

@@ -124,6 +124,7 @@ extension Submission {
         units[unit].probing = .due
         units[unit].isPrepared = false
         units[unit].isCleared = false
+        endCancelled(in: unit)
     }
 
     /// The unit is about to end: if others were held for it, their ends count, and they come before it.

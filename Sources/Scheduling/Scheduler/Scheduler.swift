@@ -159,7 +159,8 @@ public struct Scheduler {
         identifiers = SplitMix64(seed: incarnation.rawValue)
         attemptCounter = 0
         let seconds = UInt32(min(max(now.wall / 1_000, 0), Self.epochOfClockMax))
-        emit(.epochStarted(epoch: max(durable.epoch + 1, seconds), incarnation: incarnation, at: now.wall), &outputs)
+        emit(
+            .epochStarted(epoch: max(durable.epoch + 1, seconds), incarnation: incarnation, at: now.wall, rules: Rules.newest), &outputs)
         clockDoubt.start(at: now, since: durable.lateEpoch)
         workerLog.begin(epoch: durable.epoch)
         rebuildVolatileState()

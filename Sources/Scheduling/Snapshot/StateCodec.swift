@@ -3,7 +3,7 @@
 /// Equal states have equal bytes, whatever process wrote them. Volatile parts (what runs, who is connected) are in none of it.
 extension DurableState {
     /// Of the layout of these bytes. Numbers are never given another meaning; this version reads all that are lower.
-    static let codecVersion: UInt64 = 12
+    static let codecVersion: UInt64 = 13
 
     /// - Parameter submissions: how many sections follow.
     func sharedSection(submissions count: Int) -> [UInt8] {
@@ -12,6 +12,7 @@ extension DurableState {
         writer.write(sequence.rawValue)
         writer.write(UInt64(epoch))
         writer.write(UInt64(lateEpoch))
+        writer.write(UInt64(rules))
         writer.write(count: submissions.total)
         writer.write(count: count)
         writer.write(list: workers) { writer, worker in
@@ -49,6 +50,11 @@ extension DurableState {
         epoch = try reader.epoch()
         // Before layout 9 it was not known: the next start is doubted.
         lateEpoch = version >= 9 ? try reader.epoch() : epoch
+        // Before layout 13 there were no others.
+        if version >= 13 { rules = try reader.unsigned32() }
+        guard rules <= Rules.newest else {
+            throw DecodingFailure("it follows rules \(rules), and this version knows them up to \(Rules.newest)")
+        }
         let total = try reader.index()
         submissions = SubmissionTable(total: total)
         // What was forgotten has no section since layout 2.
@@ -109,7 +115,8 @@ extension DurableState {
 
     mutating func append(submission bytes: ArraySlice<UInt8>) throws(DecodingFailure) {
         var reader = ByteReader(bytes)
-        let submission = try Submission(&reader)
+        var submission = try Submission(&reader)
+        submission.rules = rules
         guard reader.isAtEnd else { throw DecodingFailure("bytes are left behind submission \(submission.id)") }
         let index = index(of: submission.number)
         guard index > submissions.lastIndex ?? -1, index < submissions.total else {

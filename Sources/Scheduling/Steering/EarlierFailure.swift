@@ -74,7 +74,8 @@ extension Submission {
 
     private func earlierText(of unit: Int, _ failures: [Failure], leading: Failure?) -> String {
         let path = path(of: unit)
-        let own = failures.isEmpty ? [leading ?? leadingFailure(ofChildrenOf: unit)].compactMap { $0 } : failures
+        let first = leading ?? leadingFailure(of: unit, failures)
+        let own = first.map { failures.first == $0 ? failures : [$0] + failures } ?? failures
         guard !own.isEmpty else { return "\(units[unit].unsuccessfulChildren) of its members did not succeed" }
         let texts = own.prefix(Self.failuresPerText).map { failure in
             let isOwn = failure.origin.isEmpty || failure.origin == path

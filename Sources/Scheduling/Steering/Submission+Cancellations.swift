@@ -18,6 +18,27 @@ extension Submission {
         if !cancellations.isEmpty { cancellations[Int32(unit)] = nil }
     }
 
+    /// Whether the unit, whose group begins anew, is to end as it did, as somebody has cancelled it. What is done before conditions is
+    /// made anew for each attempt.
+    func keepsCancellation(_ unit: Int) -> Bool {
+        guard rules >= Rules.keepsSteering, cancellations[Int32(unit)] != nil else { return false }
+        guard !layout.preparations.isEmpty else { return true }
+        var around = unit
+        while around >= 0 {
+            if isPreparation(around) { return false }
+            around = Int(units[around].parent)
+        }
+        return true
+    }
+
+    /// A group begins anew: what somebody has cancelled in it ends before that. Nothing of it is to start any more, as was told.
+    mutating func endCancelled(in group: Int) {
+        guard rules >= Rules.keepsSteering, !cancellations.isEmpty, !node(group).isOperation else { return }
+        for inner in (group + 1)..<(group + Int(layout.subtreeUnits[Int(units[group].node)])) where cancellations[Int32(inner)] != nil {
+            work.append(.stop(Int32(inner), .cancelled))
+        }
+    }
+
     /// What was said when the unit was cancelled, by itself or with what it is in; nil: nobody has.
     func cancelReason(around unit: Int) -> String? {
         guard !cancellations.isEmpty else { return nil }

@@ -49,7 +49,8 @@ extension Graph {
         let faults = idFaults(layout) + deciderFaults() + preparationFaults(layout) + referenceFaults(layout) + optionFaults()
         guard faults.isEmpty else { return (faults, .faulty) }
         let cycles = cycleFaults(layout)
-        return (cycles.isEmpty ? placeFaults(layout) + keyFaults(layout) + scopeFaults(layout) : cycles, .connected)
+        guard cycles.isEmpty else { return (cycles, .connected) }
+        return (placeFaults(layout) + keyFaults(layout) + scopeFaults(layout) + retriedUniquenessFaults(layout), .connected)
     }
 
     enum Soundness {

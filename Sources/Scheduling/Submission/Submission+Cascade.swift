@@ -124,6 +124,7 @@ extension Submission {
         if units[unit].queuedAt == 0 { units[unit].queuedAt = at }
         effects.append(.opened(id(unit), at: at))
         let children = children(of: unit)
+        stopAfterEarlyEnds(in: unit)
         openDecisions(of: unit, at, &effects)
         if units[unit].openChildren == 0 { work.append(.close(Int32(unit))) }
         for child in children {
@@ -166,7 +167,7 @@ extension Submission {
         closeDecisions(of: unit)
         if !lastFailures.isEmpty { lastFailures[Int32(unit)] = nil }
         endDeadline(unit)
-        if !pauses.isEmpty { pauses[Int32(unit)] = nil }
+        if !pauses.isEmpty { endPause(of: unit) }
         if !standings.isEmpty { letGoOfID(unit) }
         if !provisional.isEmpty { provisional[Int32(unit)] = nil }
         if !heldEnds.isEmpty { heldEnds[Int32(unit)] = nil }
@@ -199,11 +200,7 @@ extension Submission {
         if case .success = outcome {
         } else {
             if !isForgiven(unit, in: parent) { units[parent].unsuccessfulChildren += 1 }
-            if stopsOnFailure(parent), !units[parent].stopsChildren, units[parent].stop == nil {
-                units[parent].stopsChildren = true
-                for child in children(of: parent) where !units[child].hasEnded { work.append(.stop(Int32(child), .siblingFailed)) }
-                if let decider = decider(of: parent) { work.append(.stop(Int32(decider), .siblingFailed)) }
-            }
+            if mayStop(parent), hasTurn(unit) { stopMembers(of: parent) }
         }
         noteEnd(of: unit, in: parent, at, &effects)
         leaveGroup(unit)
@@ -227,6 +224,16 @@ extension Submission {
             work.append(.begin(next))
             return
         }
+    }
+
+    /// Whether a failure in the group stops it, which nothing else has by now.
+    func mayStop(_ group: Int) -> Bool { stopsOnFailure(group) && !units[group].stopsChildren && units[group].stop == nil }
+
+    /// The group stops at a failure that it has had.
+    mutating func stopMembers(of group: Int) {
+        units[group].stopsChildren = true
+        for child in children(of: group) where !units[child].hasEnded { work.append(.stop(Int32(child), .siblingFailed)) }
+        if let decider = decider(of: group) { work.append(.stop(Int32(decider), .siblingFailed)) }
     }
 
     func stopsOnFailure(_ unit: Int) -> Bool {

@@ -209,6 +209,7 @@ extension Submission {
             units[unit].isActive = false
             units[Int(units[unit].parent)].activeChildren -= 1
         }
+        endCancelled(in: unit)
         work.append(.begin(Int32(unit)))
         effects.append(.changed(id(unit), at: at, errors: []))
         settle(at: at, &effects)
@@ -306,7 +307,7 @@ extension Submission {
     private mutating func forget(_ unit: Int) {
         noteEarlierAttempt(forgotten: unit)
         noteEarlierFailure(forgotten: unit)
-        forgetCancellation(of: unit)
+        if !keepsCancellation(unit) { forgetCancellation(of: unit) }
         uncount(unit)
         endDeadline(unit)
         if !decisions.isEmpty { decisions[Int32(unit)] = nil }
@@ -317,7 +318,9 @@ extension Submission {
         forgetStream(of: unit)
         forgetScope(of: unit)
         let attempts = units[unit].attempts
-        let crashes = units[unit].crashes
+        // With the limit reached in an earlier attempt, any loss in this one would be the last.
+        let crashes = rules >= Rules.forgivesDeaths ? 0 : units[unit].crashes
+        if crashes == 0, !deathPlaces.isEmpty { deathPlaces[Int32(unit)] = nil }
         let old = units[unit]
         units[unit] = Unit(node: old.node, parent: old.parent, base: old.base, position: old.position)
         units[unit].attempts = attempts

@@ -1,8 +1,35 @@
 /// Ordered groups: a member has its turn when all before it have ended.
 ///
 /// A member may end before its turn, by a cancellation or a deadline of its own. The turn of the next one comes with the last
-/// end before it all the same.
+/// end before it all the same. If the group stops at the first failure, an early end without success stops it when the turn of that member
+/// comes: those before it have nothing to do with it, and the same group on a queue has them run.
 extension Submission {
+    /// Whether it is the unit's turn; outside of ordered groups it always is.
+    func hasTurn(_ unit: Int) -> Bool {
+        let parent = Int(units[unit].parent)
+        guard rules >= Rules.stopsInTurn, parent >= 0, isOrdered(parent), !isPreparation(unit) else { return true }
+        return units[parent].phase == .open && memberBefore(unit) == nil
+    }
+
+    /// It is the turn of a member that has ended before.
+    private mutating func noteTurn(ofEnded unit: Int) {
+        let parent = Int(units[unit].parent)
+        guard rules >= Rules.stopsInTurn, mayStop(parent), hasTurn(unit) else { return }
+        switch units[unit].outcome {
+        case .failure?, .cancelled?: stopMembers(of: parent)
+        case .success?, nil: break
+        }
+    }
+
+    /// The group has begun: it has been the turn of those members that ended before, up to the first that has not.
+    mutating func stopAfterEarlyEnds(in group: Int) {
+        guard isOrdered(group), mayStop(group) else { return }
+        for member in children(of: group) {
+            guard units[member].hasEnded, mayStop(group) else { return }
+            noteTurn(ofEnded: member)
+        }
+    }
+
     /// The nearest member before it in an ordered group that has not ended.
     func memberBefore(_ unit: Int) -> Int? {
         guard let members = orderedMembers(around: unit) else { return nil }
@@ -34,7 +61,9 @@ extension Submission {
         guard var next = memberAfter(unit) else { return }
         while true {
             work.append(.release(Int32(next)))
-            guard endedEarly.remove(Int32(next)) != nil, let further = memberAfter(next) else { return }
+            guard endedEarly.remove(Int32(next)) != nil else { return }
+            noteTurn(ofEnded: next)
+            guard let further = memberAfter(next) else { return }
             next = further
         }
     }

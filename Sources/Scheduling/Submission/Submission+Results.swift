@@ -31,9 +31,9 @@ extension Submission {
         }
     }
 
-    /// The errors of a failed unit: an operation's own; a group's own, then its failed children's in child order,
-    /// then those of its cancelled children and of ignored duplicates. What a group's own stop cancelled is left out. A list
-    /// that would be too large to send ends with one that counts the rest.
+    /// The errors of a failed unit: an operation's own; what has ended a group whatever is in it (a timeout, a condition); its failed
+    /// children's in child order, then those that it has added itself, then those of its cancelled children and of ignored duplicates.
+    /// What a group's own stop cancelled is left out. A list that would be too large to send ends with one that counts the rest.
     func failures(of unit: Int) -> [Failure] {
         var list = FailureList()
         collectFailures(of: unit, into: &list)
@@ -42,7 +42,8 @@ extension Submission {
 
     private func collectFailures(of unit: Int, into list: inout FailureList) {
         guard case .failure(let own)? = knownOutcome(unit) else { return }
-        for failure in own { list.append(failure) }
+        let isAdded = comesAfterChildren(own, of: unit)
+        if !isAdded { for failure in own { list.append(failure) } }
         if case .operation = node(unit).kind { return }
         var last: [Int] = []
         let wrapped = self.wrapped.isEmpty ? nil : self.wrapped[Int32(unit)]
@@ -54,9 +55,19 @@ extension Submission {
             case .cancelled?, .success?, nil: break
             }
         }
+        if isAdded { for failure in own { list.append(failure) } }
         for child in last {
             if units[child].outcome == .cancelled { list.append(cancelledFailure(child)) } else { collectFailures(of: child, into: &list) }
         }
+    }
+
+    /// Whether errors of a group are those that its decisions have added, and do not say how it has ended: they come in the place of
+    /// `aggregateError(_:)` on a queue. A wrapper has the errors of what it stands for, or its own.
+    func comesAfterChildren(_ own: [Failure], of group: Int) -> Bool {
+        guard rules >= Rules.ordersOwnErrors, let first = own.first, let decider = decider(of: group), wrapped[Int32(group)] == nil else {
+            return false
+        }
+        return first.origin == path(of: decider)
     }
 
     func cancelledFailure(_ unit: Int) -> Failure {

@@ -22,6 +22,8 @@ struct Submission {
     /// What its executors are told of the trace that it belongs to. Constant.
     var trace: TraceContext
     var layout: GraphLayout
+    /// Those of the last start of the coordinator, the same for all submissions; see `Rules`.
+    var rules = Rules.first
     /// How much of the graph was submitted; what follows was added while it ran.
     let admitted: Admitted
     var units: [Unit]

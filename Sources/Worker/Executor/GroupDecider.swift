@@ -76,11 +76,18 @@ struct GroupDecider: Sendable {
             switch received {
             case .value(let value)?: .success(value)
             case .list?: .success(received?.folded ?? .void)
-            case .failure(let failures)?: failures.first?.code == .cancelled ? .cancelled : .failure(failures.map { AOperationError($0) })
+            case .failure(let failures)?: isCancelled(failures) ? .cancelled : .failure(failures.map { AOperationError($0) })
             case nil: .success(.void)
             }
         let operation: AOperation = made ?? EndedOperation(operationType: question.type)
         operation.recall(ending, path: question.child)
         return operation
+    }
+
+    /// Whether the child was cancelled that has these errors. One that has failed may have an error like that from something else: a group,
+    /// of what was cancelled in it; a receiver, of its producer.
+    private func isCancelled(_ failures: [WireOperationFailure]) -> Bool {
+        let question = assignment.decision
+        return question.hasChildCancelled ? question.childCancelled : failures.first?.code == .cancelled
     }
 }

@@ -125,7 +125,55 @@ struct RetryPlainGroupTests {
         #expect(gauge.most == 1)
     }
 
-    enum Obstacle: CaseIterable { case noRetryable, plain, delivery, subclass }
+    /// What receivers get is of the same attempt.
+    @Test func deliveriesAmongChildren_areMadeAgain_inEveryForm() async {
+        let log = Log<String>()
+        let (a, b, c) = (Emit("a"), Emit("b"), Emit("c"))
+        let one = a.deliver(to: Absorb<String>(log) { "one \($0)" })
+        let accepting = Absorb<String>(log) { "accepting \($0)" }
+        accepting.accept(b)
+        let list = [a, b].deliver(to: Absorb<[String]>(log) { "list \($0.joined(separator: "+"))" })
+        let tuple = deliver(a, b, c, to: Absorb<(String, String, String)>(log) { "tuple \($0.0)+\($0.1)+\($0.2)" })
+        let nested = GroupOperation(c)
+        let values = nested.deliver(to: Absorb<[String]>(log) { "values \($0.joined(separator: "+"))" })
+        let outcomes = nested.deliver(to: Absorb<GroupOutcomes>(log) { "outcomes \($0.compactMap { $0.value as? String })" })
+        let last = values.deliver(to: Attempted(.failing("last", 1)))
+        let children: [Foundation.Operation] = [a, b, one, accepting, list, tuple, nested, values, outcomes, last]
+        let group = GroupOperation(children).retry(.times(2))
+        await group.add(to: queue).ended()
+        #expect(group.outcome?.isSuccess == true, "\(group.publishedErrors)")
+        let expected = [1, 2].flatMap { attempt in
+            let (a, b, c) = ("a\(attempt)", "b\(attempt)", "c\(attempt)")
+            return [
+                "one \(a)", "accepting \(b)", "list \(a)+\(b)", "tuple \(a)+\(b)+\(c)", "values \(c)", "outcomes [\"\(c)\"]",
+            ]
+        }
+        #expect(log.entries.sorted() == expected.sorted())
+    }
+
+    /// Those of the outer group's second attempt are made anew once more.
+    @Test func deliveriesInAGroupInAGroup_bothTriedAgain_areMadeAgainEachTime() async {
+        let log = Log<String>()
+        let a = Emit("a")
+        let one = a.deliver(to: Absorb<String>(log) { "one \($0)" })
+        let inner = OrderedGroupOperation(a, one, Attempted(.failing("last", 3))).retry(.times(2))
+        let outer = GroupOperation(inner).retry(.times(2))
+        await outer.add(to: queue).ended()
+        #expect(outer.outcome?.isSuccess == true, "\(outer.publishedErrors)")
+        #expect(log.entries == ["one a1", "one a2", "one a3", "one a4"])
+    }
+
+    /// Producers become children as those do that receive from them; the end of a net in the group has a policy of its own.
+    @Test func netOfWhichTheGroupNamesTheEnd_isMadeAgainAsAWhole_andItsEndTriesItAgainInEachAttempt() async {
+        let log = Log<String>()
+        let (first, second) = (step("first", log), step("second", log, fails: 3))
+        let group = GroupOperation(first.deliver(to: second).retry(.times(2))).retry(.times(2))
+        await group.add(to: queue).ended()
+        #expect(group.outcome?.isSuccess == true)
+        #expect(log.entries == ["first 1", "second 1", "second 2", "first 2", "second 3", "second 4"])
+    }
+
+    enum Obstacle: CaseIterable { case noRetryable, plain, deliveryOutside, subclass }
 
     @Test(arguments: Obstacle.allCases) func childThatCannotBeMadeAnew_leavesTheFirstFailure(obstacle: Obstacle) async {
         final class Special: GroupOperation, @unchecked Sendable {}
@@ -135,10 +183,11 @@ struct RetryPlainGroupTests {
             switch obstacle {
             case .noRetryable: [failing, Step()]
             case .plain: [failing, BlockOperation {}]
-            case .delivery: [failing, failing.deliver(to: step("b", log))]
+            case .deliveryOutside: [failing]
             case .subclass: [failing, Special()]
             }
         let group = GroupOperation(children).retry(.times(3))
+        if obstacle == .deliveryOutside { GroupOperation(failing.deliver(to: step("b", log))).add(to: queue) }
         await group.add(to: queue).ended()
         #expect(group.outcome?.errors.first?.localizedDescription == "a 1")
         #expect(log.entries.filter { $0.hasPrefix("a") } == ["a 1"])
@@ -180,4 +229,45 @@ private final class RetryablePass: ResultableOperation<[String]>, ReceiverOperat
     var receivedValue: Result<[String], AOperationError>?
     func new() -> RetryablePass { RetryablePass() }
     override func execute() { finish(with: receivedValue ?? .failure(.receivedValueIsNil(in: self))) }
+}
+
+/// Delivers its name, and how many there have been of it.
+private final class Emit: ResultableOperation<String>, RetryableOperation, @unchecked Sendable {
+    private let label: String
+    private let runs: Log<Void>
+
+    convenience init(_ label: String) { self.init(label, Log<Void>()) }
+
+    private init(_ label: String, _ runs: Log<Void>) {
+        (self.label, self.runs) = (label, runs)
+        super.init()
+        name = label
+    }
+
+    func new() -> Emit { Emit(label, runs) }
+
+    override func execute() {
+        runs.append(())
+        finish(with: .success("\(label)\(runs.count)"))
+    }
+}
+
+/// Notes what it receives, and delivers that.
+private final class Absorb<Input>: ResultableOperation<String>, ReceiverOperation, RetryableOperation, @unchecked Sendable {
+    var receivedValue: Result<Input, AOperationError>?
+    private let log: Log<String>
+    private let text: @Sendable (Input) -> String
+
+    init(_ log: Log<String>, _ text: @escaping @Sendable (Input) -> String) {
+        (self.log, self.text) = (log, text)
+        super.init()
+    }
+
+    func new() -> Absorb<Input> { Absorb(log, text) }
+
+    override func execute() {
+        let result = receivedValue.map { $0.map(text) } ?? .failure(.receivedValueIsNil(in: self))
+        if case .success(let text) = result { log.append(text) }
+        finish(with: result)
+    }
 }

@@ -1,0 +1,16 @@
+/// What follows from facts, where releases differ: a journal comes to what was decided when it was written, and told.
+///
+/// A start writes down the newest rules, which hold for what comes behind it. Numbers are never given another meaning.
+public enum Rules {
+    /// Those of journals that name none.
+    public static let first: UInt32 = 0
+    /// In an ordered group that stops at the first failure, a member that ends before its turn stops the others when that has come.
+    static let stopsInTurn: UInt32 = 1
+    /// What a user has cancelled or paused stays so when a group around it begins anew.
+    static let keepsSteering: UInt32 = 2
+    /// Deaths of processes under a unit are not held against it when a group around it begins anew.
+    static let forgivesDeaths: UInt32 = 3
+    /// Errors that decisions have added to a group come after those of its failed children, and before what was cancelled.
+    static let ordersOwnErrors: UInt32 = 4
+    static let newest: UInt32 = 4
+}
