@@ -84,7 +84,7 @@ import Testing
         var cluster = FakeCluster()
         cluster.submit(Sketch.ordered("root", steps("a", "b")).graph())
         cancel("b", &cluster)
-        var scheduler = Scheduler()
+        var scheduler = Scheduler(.init())
         for fact in cluster.journal {
             if isOld, case .epochStarted(let epoch, let incarnation, let at, _) = fact {
                 try scheduler.restore(.epochStarted(epoch: epoch, incarnation: incarnation, at: at))

@@ -2083,12 +2083,23 @@ public nonisolated struct WireDecisionQuestion: Sendable {
   /// of a child: what it is called in `Decision.forgiven`
   public var childUnit: UInt32 = 0
 
+  /// of a child without a value: whether it was cancelled, or has failed; absent: an older coordinator
+  public var childCancelled: Bool {
+    get {_childCancelled ?? false}
+    set {_childCancelled = newValue}
+  }
+  /// Returns true if `childCancelled` has been explicitly set.
+  public var hasChildCancelled: Bool {self._childCancelled != nil}
+  /// Clears the value of `childCancelled`. Subsequent reads from it will return its default value.
+  public mutating func clearChildCancelled() {self._childCancelled = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _child: String? = nil
   fileprivate var _state: Data? = nil
+  fileprivate var _childCancelled: Bool? = nil
 }
 
 public nonisolated struct WireDecision: Sendable {
@@ -8754,7 +8765,7 @@ nonisolated extension WireStreamSource: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension WireDecisionQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".DecisionQuestion"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}child\0\u{1}type\0\u{1}version\0\u{1}parameters\0\u{1}state\0\u{4}X\u{6}child_unit\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}child\0\u{1}type\0\u{1}version\0\u{1}parameters\0\u{1}state\0\u{4}X\u{6}child_unit\0\u{4}v\u{1}child_cancelled\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8769,6 +8780,7 @@ nonisolated extension WireDecisionQuestion: SwiftProtobuf.Message, SwiftProtobuf
       case 5: try { try decoder.decodeSingularBytesField(value: &self.parameters) }()
       case 6: try { try decoder.decodeSingularBytesField(value: &self._state) }()
       case 414: try { try decoder.decodeSingularUInt32Field(value: &self.childUnit) }()
+      case 532: try { try decoder.decodeSingularBoolField(value: &self._childCancelled) }()
       default: break
       }
     }
@@ -8800,6 +8812,9 @@ nonisolated extension WireDecisionQuestion: SwiftProtobuf.Message, SwiftProtobuf
     if self.childUnit != 0 {
       try visitor.visitSingularUInt32Field(value: self.childUnit, fieldNumber: 414)
     }
+    try { if let v = self._childCancelled {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 532)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8811,6 +8826,7 @@ nonisolated extension WireDecisionQuestion: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.parameters != rhs.parameters {return false}
     if lhs._state != rhs._state {return false}
     if lhs.childUnit != rhs.childUnit {return false}
+    if lhs._childCancelled != rhs._childCancelled {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
