@@ -46,7 +46,10 @@ extension AOperation {
             case nil: LateCircleCheck.begin(with: self)
             }
         }
-        if let circle = DependencyCircles.circle(through: self, paidBy: lane) { failWithDependencyCycle(circle) }
+        while let circle = DependencyCircles.circle(through: self, paidBy: lane) {
+            // Somebody in it may have begun to fail meanwhile: there may be another one.
+            if failWithDependencyCycle(circle) || DependencyCircles.isEnding(self) { return }
+        }
     }
 
     /// Opens the circles that have a lock in them, or one that has joined another one: by failing, if there is no other way.
@@ -89,10 +92,14 @@ extension AOperation {
     }
 
     /// To be called while the operation is kept from starting.
-    final func failWithDependencyCycle(_ circle: WaitForGraph.Circle) {
-        guard DependencyCircles.mayFail(self, in: circle) else { return }
+    ///
+    /// - Returns: false: somebody else in it is about to fail, or this one was.
+    @discardableResult
+    final func failWithDependencyCycle(_ circle: WaitForGraph.Circle) -> Bool {
+        guard DependencyCircles.mayFail(self, in: circle) else { return false }
         failBeforeExecution([AOperationError(AOperationError.DependencyCycle(self, circle)).published(by: publisherName)])
         DependencyCircles.failed(self)
+        return true
     }
 
     /// Looks whether a circle is closed as this operation comes to wait for `part`, which somebody else runs, or which is

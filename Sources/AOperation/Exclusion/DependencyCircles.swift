@@ -51,17 +51,29 @@ enum DependencyCircles {
             guard let held else { return }
             defer { held.dependencyEnded() }
             guard var circle = circle(from: needs, to: targets), circle.begin(after: held, closedBy: operation) else { continue }
-            return held.failWithDependencyCycle(circle)
+            held.failWithDependencyCycle(circle)
+            return
         }
     }
 
+    /// A circle in which nobody is about to fail: whoever does opens that one, and perhaps not another one.
     private static func circle(
         from needs: (PlainFacts) -> WaitEvent.Needs, to targets: [WaitEvent]
     ) -> WaitForGraph.Circle? {
-        let facts = PlainFacts()
-        let search = WaitSearch(from: needs(facts), to: targets, isAmongQueued: true, knowing: facts)
-        guard let circle = search.circle, circle.keys.isEmpty, circle.joiner == nil else { return nil }
-        return circle
+        var ending: Set<ObjectIdentifier> = []
+        while true {
+            let facts = PlainFacts()
+            let search = WaitSearch(from: needs(facts), to: targets, isAmongQueued: true, without: ending, knowing: facts)
+            guard let circle = search.circle, circle.keys.isEmpty, circle.joiner == nil else { return nil }
+            let count = ending.count
+            ending.formUnion(circle.operations.lazy.filter { isEnding($0) }.map { ObjectIdentifier($0) })
+            guard ending.count > count else { return circle }
+        }
+    }
+
+    /// Whether it is about to fail because of a circle, or its outcome is known.
+    static func isEnding(_ operation: Foundation.Operation) -> Bool {
+        failing.withLock { $0.contains(ObjectIdentifier(operation)) } || (operation as? AOperation)?.ending != nil
     }
 
     /// Whether something that is needed, directly or not, is one of `targets`.

@@ -28,18 +28,21 @@ struct WaitSearch {
     private let isInLine: Bool
     private let facts: PlainFacts
     private let isAmongQueued: Bool
+    private let ending: Set<ObjectIdentifier>
     /// By the nodes: whether it stays away because of the targets; empty if the beginning does not.
     private var staysAway: [Bool] = []
 
     /// - Parameters:
     ///   - isInLine: whether who asks for a lock waits for those who asked before him as well.
     ///   - isAmongQueued: whether operations that are in no queue yet are taken to wait for nothing.
+    ///   - ending: operations that wait for nothing any more.
     ///   - facts: what is known of plain operations.
     /// - Complexity: O(what can be reached).
     init(
         from needs: WaitEvent.Needs, to targets: [WaitEvent], isInLine: Bool = true, isAmongQueued: Bool = false,
-        knowing facts: PlainFacts = PlainFacts()
+        without ending: Set<ObjectIdentifier> = [], knowing facts: PlainFacts = PlainFacts()
     ) {
+        self.ending = ending
         self.facts = facts
         self.isAmongQueued = isAmongQueued
         self.targets = Set(targets.map(\.key))
@@ -104,7 +107,8 @@ struct WaitSearch {
     }
 
     private func needs(of event: WaitEvent) -> WaitEvent.Needs {
-        isAmongQueued && event.isOfNoQueue ? WaitEvent.Needs() : event.needs(inLine: isInLine, knowing: facts)
+        guard !ending.contains(event.key.object) else { return WaitEvent.Needs() }
+        return isAmongQueued && event.isOfNoQueue ? WaitEvent.Needs() : event.needs(inLine: isInLine, knowing: facts)
     }
 
     private mutating func link(_ node: Int, _ need: WaitEvent.Need, share: Int?) {

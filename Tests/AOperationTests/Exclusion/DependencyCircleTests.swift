@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import AOperation
@@ -310,6 +311,28 @@ struct DependencyCircleTests {
         }
     }
 
+    /// The end of who fails because of one circle opens no other one.
+    @Test(arguments: [false, true]) func closedWhileSomebodyFails_whoWouldOpenAnotherOne_failsToo(isFirst: Bool) async {
+        let (blocker, child, failing, between) = (Gate(), Step("child"), Step("failing"), Step("between"))
+        let slow = SlowToSayItsName("slow")
+        let group = GroupOperation([child])
+        group.addDependency(blocker)
+        slow.addDependency(failing)
+        for dependency in isFirst ? [failing, child] : [child, failing] { between.addDependency(dependency) }
+        for operation in [slow, group] { failing.addDependency(operation) }
+        for operation in [blocker, group, slow, between] { queue.addOperation(operation) }
+        slow.isSlow.withLock { $0 = true }
+        let queue = queue
+        DispatchQueue.global().async { queue.addOperation(failing) }
+        await onThread { slow.asked.wait() }
+        // By way of the one that is about to fail, and by way of the child, which nobody else keeps away.
+        group.addDependency(between)
+        slow.answer.signal()
+        for operation in [failing, group, between, slow] { await operation.ended() }
+        #expect(cycle(of: failing) != nil && cycle(of: group) != nil)
+        blocker.open()
+    }
+
     @Test(arguments: Stress.seeds)
     func closedFromTwoThreadsAtOnce_oneFails(seed: UInt64) async {
         for _ in 0..<10 {
@@ -359,4 +382,33 @@ struct DependencyCircleTests {
         for operation in operations { await operation.ended() }
         #expect(operations.allSatisfy { $0.outcome?.isSuccess == true })
     }
+}
+
+/// Its name is asked for while an error is made that tells of it.
+private final class SlowToSayItsName: VoidOperation, @unchecked Sendable {
+    let asked = DispatchSemaphore(value: 0)
+    let answer = DispatchSemaphore(value: 0)
+    let isSlow = Mutex(false)
+
+    init(_ name: String) {
+        super.init()
+        self.name = name
+    }
+
+    override var name: String? {
+        get {
+            let waits = isSlow.withLock { isSlow in
+                defer { isSlow = false }
+                return isSlow
+            }
+            if waits {
+                asked.signal()
+                answer.wait()
+            }
+            return super.name
+        }
+        set { super.name = newValue }
+    }
+
+    override func execute() { finish() }
 }
