@@ -243,7 +243,7 @@ import Testing
         (Sketch.op("x", type: "nowhere"), "unknown operation `nowhere`"),
         (Sketch.op("x", after: ["x"]), "would wait for ever"),
         (Sketch.op("x").having { $0.isHosted = true }, "produced on a worker"),
-        (Sketch.op("x").having { $0.unique = Uniqueness(id: "u", joins: true) }, "joins whoever"),
+        (Sketch.op("x").having { $0.unique = Uniqueness(id: "u", joins: true) }, "a group around it may begin anew"),
         (Sketch.op("x", exclusive: [Exclusion(key: "A b")]), "AOP_FENCE_A_B"),
         (Sketch.op("x").having { $0.atMostOnce = true }, "has `retry`"),
     ])
@@ -257,6 +257,13 @@ import Testing
         #expect(cluster.operations().map(\.path) == ["", "g", "g/a"])
         let message = cluster.operations().first { $0.path == "g/a" }?.errors.first?.message ?? ""
         #expect(message.contains(text) && message.contains("`x`"), "\(message)")
+    }
+
+    @Test func whatWouldJoinWhoeverHasItsID_isRefused() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")])]).graph())
+        let problem = cluster.produce("g/a", .of(Sketch.op("x").having { $0.unique = Uniqueness(id: "u", joins: true) }, id: "x"))?.problem
+        #expect(problem?.contains("joins whoever") == true, "\(problem ?? "nothing")")
     }
 
     @Test func whatWouldHoldAPlaceThatItWaitsFor_isRefused() {

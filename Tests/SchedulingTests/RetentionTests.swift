@@ -246,14 +246,14 @@ import Testing
         cluster.submit(graph("a"), key: "1")
         cluster.submit(graph("b"), key: "2")
         var scheduler = Scheduler(Self.configuration)
-        for fact in cluster.journal { try scheduler.restore(fact) }
+        for fact in cluster.journal.ofTheFirstRules { try scheduler.restore(fact) }
         var sections: [[UInt8]] = []
         scheduler.writeSnapshot { sections.append($0) }
-        // Numbers of seven bits each: layout, sequence, epoch, that of the last late start, how many there were, how many follow.
+        // Numbers of seven bits each: layout, sequence, epoch, that of the last late start, rules, how many there were, how many follow.
         let ends = sections[0].indices.filter { sections[0][$0] < 0x80 }
-        #expect(sections[0][...ends[0]] == [12] && sections[0][ends[5]] == 2)
+        #expect(sections[0][...ends[0]] == [13] && sections[0][ends[6]] == 2)
         var first = sections[0]
-        first.removeSubrange(ends[4] + 1...ends[5])
+        first.removeSubrange(ends[5] + 1...ends[6])
         var restored = Scheduler(Self.configuration)
         for section in [first.ofLayout(1)] + sections.dropFirst() { try restored.restore(section: section[...]) }
         #expect(restored.hasWholeSnapshot)

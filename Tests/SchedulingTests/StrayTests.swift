@@ -291,7 +291,7 @@ struct StrayTests {
     @Test func snapshotsOfTheFourthLayout_areRead() throws {
         let cluster = strayed()
         var scheduler = Scheduler(cluster.configuration)
-        for fact in cluster.journal {
+        for fact in cluster.journal.ofTheFirstRules {
             switch fact {
             case .attemptStrayed: break
             // It had no times of attempts then.
