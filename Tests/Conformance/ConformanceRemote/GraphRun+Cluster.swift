@@ -10,7 +10,11 @@ extension GraphRun {
         guard !plan.pauses.isEmpty || plan.isSubmittedTwice else { return start(on: cluster as AOperationQueue) }
         let root = root
         let key = plan.isSubmittedTwice ? "graph-\(UUID())" : nil
-        let submission = Task { try await cluster.submit(root, key: key) }
+        let (turn, begin) = AsyncStream.makeStream(of: Void.self)
+        let submission = Task {
+            for await _ in turn { break }
+            return try await cluster.submit(root, key: key)
+        }
         if plan.isSubmittedTwice {
             submitAgain { again in
                 _ = try await submission.value
@@ -24,7 +28,10 @@ extension GraphRun {
             let path = plan.path(of: node)
             let steering = pauses ? try? await submission.pause(path: path) : try? await submission.resume(path: path)
             return steering.map { !$0.alreadyEnded } ?? false
-        }) { _ in }
+        }) { _ in
+            // What is cancelled before it is added has been.
+            begin.yield()
+        }
     }
 }
 
