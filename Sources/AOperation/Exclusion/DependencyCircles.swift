@@ -63,11 +63,14 @@ enum DependencyCircles {
         var ending: Set<ObjectIdentifier> = []
         while true {
             let facts = PlainFacts()
+            // A group around that is about to fail keeps nobody away either.
+            let targets = targets.filter { !ending.contains($0.key.object) }
             let search = WaitSearch(from: needs(facts), to: targets, isAmongQueued: true, without: ending, knowing: facts)
             guard let circle = search.circle, circle.keys.isEmpty, circle.joiner == nil else { return nil }
-            let count = ending.count
-            ending.formUnion(circle.operations.lazy.filter { isEnding($0) }.map { ObjectIdentifier($0) })
-            guard ending.count > count else { return circle }
+            let opening = circle.operations.filter { isEnding($0) }.map { ObjectIdentifier($0) }
+            guard !opening.isEmpty else { return circle }
+            guard !ending.isSuperset(of: opening) else { return nil }
+            ending.formUnion(opening)
         }
     }
 
