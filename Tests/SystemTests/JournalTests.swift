@@ -68,7 +68,9 @@ extension SystemTests {
 
                     """)
                 let id = try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines)
-                try await eventually("the value is there") { try await harness.aop("result", "\(id)/large", "-o", "quiet").text.utf8.count >= 300_000 }
+                try await eventually("the value is there") {
+                    try await harness.aop("result", "\(id)/large", "-o", "quiet").text.utf8.count >= 300_000
+                }
                 for process in [worker, coordinator] {
                     try await process.send(SIGKILL)
                     _ = try await process.finish()
