@@ -35,6 +35,10 @@ import Testing
             cluster.advance(1_000)
         }
         #expect(ids(&cluster) == ended.reversed() + [running], "within the first minute nothing is forgotten")
+        cluster.stepWallClock(-5_000)
+        cluster.advance(1_000)
+        #expect(ids(&cluster) == ended.reversed() + [running], "nor when the clock is set back a little")
+        cluster.stepWallClock(5_000)
         cluster.advance(130_000)
         #expect(ids(&cluster) == [ended[3], ended[2], running])
         #expect(cluster.scheduler.isForgotten(SubmissionNumber(2)) && cluster.scheduler.isForgotten(SubmissionNumber(3)))

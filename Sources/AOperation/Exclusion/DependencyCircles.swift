@@ -51,8 +51,8 @@ enum DependencyCircles {
             guard let held else { return }
             defer { held.dependencyEnded() }
             guard var circle = circle(from: needs, to: targets), circle.begin(after: held, closedBy: operation) else { continue }
+            // It may close others, too.
             held.failWithDependencyCycle(circle)
-            return
         }
     }
 

@@ -66,7 +66,7 @@ extension Scheduler {
         var sparedBytes: Int64 = 0
         while kept.bytes + sparedBytes > limit, let oldest = kept.popFirst() {
             // What ended by a clock that was ahead, and has been set right since, is not young until then.
-            let isYoung = (0..<Self.youngMilliseconds).contains(now.wall - oldest.endedAt)
+            let isYoung = abs(now.wall - oldest.endedAt) < Self.youngMilliseconds
             if isYoung || !durable.submission(oldest.number).canBeForgotten || followers.isFollowed(oldest.number)
                 || pending.touched.contains(oldest.number)
             {

@@ -8,10 +8,11 @@ enum TemporaryDirectory {
 
     private static var parent: String { ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp" }
 
-    /// - Parameter mark: of the worker; its name says whose it is, for ``removeThoseOfTheDead(besides:in:logger:)``.
+    /// - Parameter mark: of the worker; with that of the host its name says whose it is, for ``removeThoseOfTheDead(besides:in:boot:logger:)``.
     /// - Throws: `SystemCallError` that names the place tried.
     static func make(for mark: WorkerMark? = nil) throws -> String {
-        let path = "\(parent)/\(prefix)\(mark.map { "\($0.text)-" } ?? "")XXXXXX"
+        let owner = mark.flatMap { mark in boot.map { "\($0).\(mark.text)-" } } ?? ""
+        let path = "\(parent)/\(prefix)\(owner)XXXXXX"
         var template = Array(path.utf8CString)
         guard mkdtemp(&template) != nil else {
             throw SystemCallError(
@@ -20,17 +21,33 @@ enum TemporaryDirectory {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Removes the directories of workers of this user that were killed with all their processes at once, or whose host was: a worker that ends
-    /// otherwise removes its own. After ``Leftovers/end(besides:logger:)``: nothing uses them any more.
+    /// Which start of which host this is, a random number of the kernel's: the place may be one that hosts share, and their marks are alike. Nil:
+    /// it does not say.
+    static let boot: String? = {
+        let path = "/proc/sys/kernel/random/boot_id"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        let digits = text.filter(\.isHexDigit)
+        return digits.count == 32 ? String(digits.prefix(16)) : nil
+    }()
+
+    /// Removes the directories of workers of this user and this start of the host that were killed with all their processes at once: a worker
+    /// that ends otherwise removes its own. After ``Leftovers/end(besides:logger:)``.
     ///
-    /// Those of other PID and time namespaces stay: nobody can tell whether their workers live.
-    static func removeThoseOfTheDead(besides own: WorkerMark, in parent: String = parent, logger: Logger) {
-        let names: [String]
-        do { names = try FileManager.default.contentsOfDirectory(atPath: parent) } catch {
+    /// Those of other PID and time namespaces stay: nobody can tell whether their workers live. So do those that a process may still use: of
+    /// the worker by one of whose commands this one was started, and of those that did not die.
+    static func removeThoseOfTheDead(besides own: WorkerMark, in parent: String = parent, boot: String? = boot, logger: Logger) {
+        guard let boot else { return }
+        let (names, used): ([String], Set<WorkerMark>)
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: parent)
+            used = try ProcessTable.marks()
+        } catch {
             return logger.warning("what earlier workers may have left in \(parent) cannot be looked for: \(error)")
         }
         for name in names {
-            guard let mark = mark(in: name), mark.namespace == own.namespace, !mark.isSupervisorAlive else { continue }
+            guard let mark = mark(in: name, boot), mark.namespace == own.namespace, !used.contains(mark), !mark.isSupervisorAlive else {
+                continue
+            }
             let path = "\(parent)/\(name)"
             var found = stat()
             guard lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFDIR, found.st_uid == geteuid() else { continue }
@@ -41,10 +58,11 @@ enum TemporaryDirectory {
         }
     }
 
-    /// Whose directory it is; nil: no worker's.
-    private static func mark(in name: String) -> WorkerMark? {
-        guard name.hasPrefix(prefix) else { return nil }
-        let rest = name.dropFirst(prefix.count)
+    /// Whose directory it is; nil: no worker's of this start of the host.
+    private static func mark(in name: String, _ boot: String) -> WorkerMark? {
+        let start = "\(prefix)\(boot)."
+        guard name.hasPrefix(start) else { return nil }
+        let rest = name.dropFirst(start.count)
         return rest.lastIndex(of: "-").flatMap { WorkerMark(String(rest[..<$0])) }
     }
 

@@ -311,6 +311,17 @@ struct DependencyCircleTests {
         }
     }
 
+    @Test func plainOperationThatClosesTwoCircles_bothAreOpened() async {
+        let (plain, first, second) = (BlockOperation {}, Step("first"), Step("second"))
+        for step in [first, second] {
+            plain.addDependency(step)
+            step.addDependency(plain)
+        }
+        for operation in [first, second, plain] { queue.addOperation(operation) }
+        await queue.idle()
+        #expect(cycle(of: first) != nil && cycle(of: second) != nil && plain.isFinished)
+    }
+
     /// The end of who fails because of one circle opens no other one.
     @Test(arguments: [false, true]) func closedWhileSomebodyFails_whoWouldOpenAnotherOne_failsToo(isFirst: Bool) async {
         let (blocker, child, failing, between) = (Gate(), Step("child"), Step("failing"), Step("between"))
