@@ -31,6 +31,20 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func retry_underAKeyThatAnotherGraphHas_isRefused() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph(), key: "nightly")
+        cluster.end("a")
+        let other = cluster.submit(Sketch.group("root", [.op("b")]).graph(), key: "other")
+        cluster.end("b")
+        guard case .failed(.refused(let message, _))? = cluster.ask(.retry(submission: other ?? "", key: "nightly", force: false)) else {
+            Issue.record("it was not refused")
+            return
+        }
+        #expect(message.contains("KeyReused"))
+    }
+
     @Test func retry_ofWhatRuns_orOfHostedCode_isRefused() throws {
         var cluster = FakeCluster()
         cluster.attach(1)

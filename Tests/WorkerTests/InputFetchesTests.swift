@@ -93,7 +93,7 @@ import Wire
     }
 
     @Test func valueUsedTwiceByAUnit_isReleasedAtOnce() {
-        var shelf = BlobShelf()
+        var shelf = BlobShelf(idleBytesMax: 0)
         shelf.put(bytes(1), digest: digest(1), for: unit(1))
         expect(shelf.use(digest(1), for: unit(1)) && shelf.use(digest(1), for: unit(2)))
         shelf.put(bytes(1), digest: digest(1), for: unit(2))
@@ -101,6 +101,39 @@ import Wire
         #expect(shelf.bytes(digest(1)) == bytes(1))
         shelf.release(unit(2))
         #expect(shelf.bytes(digest(1)) == nil)
+    }
+
+    /// Whoever receives a value is mostly begun a moment after it was made, where it was made.
+    @Test func valuesThatNobodyNeeds_areKeptForAWhile_theFirstGoesFirst() {
+        let size = 1_000
+        var shelf = BlobShelf(idleBytesMax: 3 * size)
+        let values = (0..<5).map { Data(repeating: UInt8($0), count: size) }
+        for (number, value) in values.enumerated() {
+            shelf.put(value, digest: BlobDigest(hashing: value), for: unit(number))
+            shelf.release(unit(number))
+            // The first one is needed again and again.
+            let isThere = shelf.use(BlobDigest(hashing: values[0]), for: unit(100))
+            #expect(isThere)
+            if number < 3 { shelf.release(unit(100)) }
+        }
+        #expect(values.map { shelf.bytes(BlobDigest(hashing: $0)) != nil } == [true, false, true, true, true])
+        shelf.release(unit(100))
+        #expect(values.map { shelf.bytes(BlobDigest(hashing: $0)) != nil } == [true, false, false, true, true])
+        // Places that mean nothing any more do not pile up, and change nothing.
+        for round in 0..<1_000 {
+            let isThere = shelf.use(BlobDigest(hashing: values[3]), for: unit(round))
+            #expect(isThere)
+            shelf.release(unit(round))
+        }
+        #expect(values.map { shelf.bytes(BlobDigest(hashing: $0)) != nil } == [true, false, false, true, true])
+    }
+
+    @Test func largeValue_goesWithItsLastUser() {
+        var shelf = BlobShelf()
+        let value = Data(count: BlobShelf.idleValueBytesMax + 1)
+        shelf.put(value, digest: BlobDigest(hashing: value), for: unit(1))
+        shelf.release(unit(1))
+        #expect(shelf.bytes(BlobDigest(hashing: value)) == nil)
     }
 
     // MARK: Too large for memory

@@ -17,7 +17,8 @@ final class HostedSession: Sendable {
 
     struct State {
         var executor = ExecutorState(slots: HostedSession.slots)
-        var shelf = BlobShelf()
+        /// Nothing large comes to what is hosted: nothing is kept for it.
+        var shelf = BlobShelf(idleBytesMax: 0)
         var phase = Phase.connecting
         /// By submission.
         var graphs: [String: Mirrors] = [:]

@@ -71,13 +71,7 @@ extension Scheduler {
     ) -> Reply {
         if let first = durable.submissionByKey[.init(principal: authority.principal, key: key)] {
             let submission = durable.submission(first)
-            guard submission.isMade(of: graph) else {
-                return .failed(
-                    .refused(
-                        message: "the key `\(key)` belongs to submission \(submission.id) with another graph (KeyReused); use another key",
-                        errors: []
-                    ))
-            }
+            guard submission.isMade(of: graph) else { return .failed(.keyReused(key, by: submission)) }
             return .submitted(id: submission.id, existing: true)
         }
         let errors = admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations).inOrder
@@ -398,4 +392,12 @@ extension Scheduler {
 
     private static let listedDefault = 100
     private static let listedMax = 1_000
+}
+
+extension RequestFailure {
+    /// Another graph has the key.
+    static func keyReused(_ key: String, by submission: Submission) -> RequestFailure {
+        .refused(
+            message: "the key `\(key)` belongs to submission \(submission.id) with another graph (KeyReused); use another key", errors: [])
+    }
 }

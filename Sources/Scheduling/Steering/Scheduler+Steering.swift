@@ -7,7 +7,14 @@ extension Scheduler {
         _ text: String, key: String, force: Bool, failedOnly: Bool, by authority: Authority, _ outputs: inout Outputs
     ) -> Reply {
         if let first = durable.submissionByKey[.init(principal: authority.principal, key: key)] {
-            return .retried(id: durable.submission(first).id, existing: true, lifted: 0)
+            let existing = durable.submission(first)
+            // What is to be run again may be forgotten by now.
+            if case .found(let number) = resolve(text, by: authority, toSteer: "submit again"),
+                !existing.isMade(of: durable.submission(number).submittedGraph)
+            {
+                return .failed(.keyReused(key, by: existing))
+            }
+            return .retried(id: existing.id, existing: true, lifted: 0)
         }
         switch resolve(text, by: authority, toSteer: "submit again") {
         case .failed(let failure): return .failed(failure)

@@ -83,7 +83,10 @@ final class InputDesk {
         do {
             let references = try InputCollector.references(in: inputs) { _ in nil }
             guard try request(references, for: key) else { return }
-            guard inputs.contains(where: \.holdsStored) else { return conclude(key, .success(())) }
+            guard inputs.contains(where: \.holdsStored) else {
+                // Not within the step that has asked for them: what that has decided besides comes first.
+                return onLoop { (desk: InputDesk, _: Void) in desk.conclude(key, .success(())) }(())
+            }
         } catch let missing as ReceivedValue.Missing {
             return conclude(key, .failure(missing))
         } catch {

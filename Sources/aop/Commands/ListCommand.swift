@@ -23,13 +23,16 @@ struct ListCommand: ToolCommand {
 
     func execute(_ console: Console) async throws -> ExitStatus {
         try await connection.withConnection { connection in
-            let all = try await connection.list(limit: limit)
+            let found = try await connection.list(limit: limit == .max ? limit : limit + 1)
+            let (all, isMore) = (Array(found.prefix(limit)), found.count > limit)
             switch console.mode {
-            case .json: try await console.writeValue(.shape([("submissions", .array(all.map(\.listJSON)))]))
+            case .json:
+                try await console.writeValue(.shape([("submissions", .array(all.map(\.listJSON))), ("more", .bool(isMore))]))
             case .jsonl: for view in all { try await console.writeValue(view.listJSON) }
             case .quiet: try await console.write(all.map { "\($0.id)\n" }.joined())
             case .text: try await console.write(text(all))
             }
+            if isMore, console.mode != .json { console.note("there are more than these \(limit); --limit N shows N\n") }
         }
         return .success
     }
