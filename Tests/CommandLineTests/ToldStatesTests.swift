@@ -82,6 +82,15 @@ import Wire
         #expect(words(told.news(in: [event(1, .queued), event(1, .running, attempt: 2)])) == ["op1 queued", "op1 running"])
     }
 
+    @Test func whatAWorkerTellsAnewThatItGoesOnWith_isNoNews_whatFollowsIs() {
+        var told = ToldStates(.submission)
+        _ = told.news(in: [event(1, .running)])
+        #expect(told.news(in: [listed(1, .queued)]).isEmpty)
+        told.listed()
+        #expect(told.news(in: [event(1, .running)]).isEmpty)
+        #expect(words(told.news(in: [event(1, .succeeded)])) == ["op1 succeeded"])
+    }
+
     @Test func stagesOfStopping_areAllTold() {
         var told = ToldStates(.now)
         _ = told.news(in: [listed(1, .stopping)])

@@ -86,6 +86,34 @@ extension SystemTests {
             }
         }
 
+        /// Until its worker is back, a coordinator that has started anew does not know what it goes on with.
+        @Test func workerThatComesBackBehindTheWatcher_isNoNews() async throws {
+            try await ProcessHarness.with { harness in
+                let first = try await harness.startCoordinator()
+                _ = harness.startWorker()
+                let executor = try #require(try await harness.waitForExecutors(1).first)
+                let watch = harness.startAOP("submit", try gated(harness, count: 1), "--watch", "-o", "jsonl")
+                try await begun(harness, 1)
+                try await eventually("it is told", last: { watch.stdout }) { watch.stdout.contains("running") }
+                kill(executor, SIGSTOP)
+                try await first.send(SIGKILL)
+                _ = try await first.finish()
+                try await eventually("the watcher has noticed", last: { watch.stderr }) { watch.stderr.contains("not heard") }
+                _ = try await harness.startCoordinator()
+                try await eventually("the watcher is back", last: { watch.stderr }) { watch.stderr.contains("the coordinator is back") }
+                kill(executor, SIGCONT)
+                try await eventually("the worker is back") {
+                    try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["counts"]["running"] == 1
+                }
+                try letGo(harness, 0)
+                let ended = try await watch.finish()
+                #expect(ended.status == 0, "\(ended.stderr)")
+                let changes = try ended.text.split(separator: "\n").dropLast().map { try JSON(parsing: String($0))["state"].string }
+                #expect(changes.filter { $0 == "running" }.count == 1, "\(changes)")
+                #expect(changes.last == "succeeded", "\(changes)")
+            }
+        }
+
         @Test(arguments: [SIGINT, SIGTERM]) func interrupted_exits130_saysHowToReattach_andTheWorkGoesOn(_ signal: Int32) async throws {
             try await ProcessHarness.with { harness in
                 let id = try await start(harness)

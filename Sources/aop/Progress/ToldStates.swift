@@ -21,6 +21,8 @@ struct ToldStates: Sendable {
         var progress: WireProgress?
         /// It is known from a list: an event of the same may still come.
         var isListed = false
+        /// It was listed as given back: its worker tells anew that it runs once it is back.
+        var isDoubted = false
         /// While it waits for its next attempt: when that may start.
         var retryAt: Int64 = 0
     }
@@ -38,7 +40,10 @@ struct ToldStates: Sendable {
                 told[event.unit]?.progress = event.progress
                 return true
             }
-            if let known = told[event.unit], known.isListed, Self.isOver(event, known) { return false }
+            if let known = told[event.unit] {
+                if known.isListed, Self.isOver(event, known) { return false }
+                if known.isDoubted, event.state == .running, event.attempt == known.attempt { return false }
+            }
             told[event.unit] = Told(attempt: event.attempt, state: event.state)
             return true
         }
@@ -58,6 +63,7 @@ struct ToldStates: Sendable {
         if let before, before.attempt == operation.attempts, before.state != .retrying,
             Self.stage(operation.state) < Self.stage(before.state)
         {
+            told[operation.unit]?.isDoubted = true
             return []
         }
         var now = Told(attempt: operation.attempts, state: operation.state, isListed: true, retryAt: operation.retryAt)
