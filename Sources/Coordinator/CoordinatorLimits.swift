@@ -124,8 +124,6 @@ enum CoordinatorLimits {
     static let conditionDepth = 32
     /// Slots of one executor.
     static let slots = 100_000
-    /// Holders from whom one request takes a lock.
-    static let lockHolders = 1_000
     /// Milliseconds an orderly end waits for the disk and for peers to take their last messages.
     static let shutdownMilliseconds: Int64 = 5000
     /// A start that is under way when the coordinator is told to end is waited for for so long. Nobody was promised anything by then.

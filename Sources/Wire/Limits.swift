@@ -42,6 +42,9 @@ public enum Limits {
     /// One page of an answer to a query, so that a large submission cannot fill a connection.
     public static let pageBytes = 1024 * 1024
 
+    /// Holders from whom one request takes a lock.
+    public static let lockHolders = 1_000
+
     /// The id of a submission, as the coordinator draws it. What is shorter stands for one that begins so.
     public static let submissionIDBytes = 10
 

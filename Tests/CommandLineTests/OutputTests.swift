@@ -90,7 +90,7 @@ import Wire
         #expect(DisplayWidth.of("日本") == 4)
     }
 
-    @Test(arguments: [("abc", "abc", ""), ("abc/x/y", "abc", "x/y"), ("last/", "last", "")])
+    @Test(arguments: [("abc", "abc", ""), ("abc/x/y", "abc", "x/y"), ("last/", "last", ""), ("abc/x/", "abc", "x"), ("abc//x", "abc", "x")])
     func references_areSplitAtTheFirstSlash(_ text: String, _ submission: String, _ path: String) {
         let reference = OperationReference(argument: text)
         #expect(reference?.submission == submission && reference?.path == path)

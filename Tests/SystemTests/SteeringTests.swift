@@ -45,8 +45,11 @@ extension SystemTests {
                 let first = try await harness.aop("submit", graph, "--wait", "-o", "json")
                 #expect(first.status == 2, "\(first)")
                 _ = try harness.write("mended", "")
-                let retried = try await harness.aop("retry", "last", "--failed", "-o", "quiet")
-                #expect(retried.status == 0, "\(retried)")
+                let id = try #require(try JSON(parsing: first.text)["id"].string)
+                let retried = try JSON(parsing: try await harness.aop("retry", id, "--failed", "--key", "mine", "-o", "json").text)
+                #expect(retried["existing"].bool == false, "\(retried)")
+                let repeated = try JSON(parsing: try await harness.aop("retry", id, "--failed", "--key", "mine", "-o", "json").text)
+                #expect(repeated["existing"].bool == true && repeated["id"].string == retried["id"].string, "\(repeated)")
                 let second = try await harness.aop("wait", "last", "-o", "json")
                 #expect(second.status == 0, "\(second)")
                 let values = try JSON(parsing: second.text)["value"]

@@ -7,6 +7,8 @@ public struct Retried: Hashable, Sendable {
     public let id: String
     /// So many kinds of operations are kept from workers no more.
     public let lifted: Int
+    /// Its key was used before: nothing new was submitted, this is the first submission under it.
+    public let isExisting: Bool
 }
 
 extension ClusterConnection {
@@ -27,7 +29,7 @@ extension ClusterConnection {
             $0.key = key ?? UUID().uuidString
         }
         guard case .retried(let retried) = try await core.ask(.retry(request)) else { throw RequestLedger.unexpected }
-        return Retried(id: retried.submitted.id, lifted: Int(retried.lifted))
+        return Retried(id: retried.submitted.id, lifted: Int(retried.lifted), isExisting: retried.submitted.existing)
     }
 
     /// Takes a lock from everybody who holds it, as `locks(key:)` shows them. When this returns that is durable.

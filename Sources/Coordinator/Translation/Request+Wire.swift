@@ -39,7 +39,7 @@ enum ClientRequest {
             try Self.checkText(release.key, "the lock's key")
             try Self.checkText(release.reason, "the reason")
             try TranslationError.checkCount(
-                release.holders.count, "holders of one lock", limit: CoordinatorLimits.lockHolders, named: "lockHolders")
+                release.holders.count, "holders of one lock", limit: Limits.lockHolders, named: "lockHolders")
             self = .scheduler(
                 .releaseLock(key: release.key, holders: release.holders, reason: release.reason, now: release.now))
         case .drainWorker(let drain):

@@ -37,6 +37,7 @@ struct LocksReleaseCommand: ToolCommand {
 
     func execute(_ console: Console) async throws -> ExitStatus {
         try await connection.withConnection { connection in
+            let all = try await connection.locks(key: key).map { Int($0.holderCount) }.max() ?? 0
             let holders = try await connection.releaseLock(key, reason: reason, now: now)
             guard !holders.isEmpty else {
                 throw ToolError(.notFound, "notFound", "nobody holds the lock `\(key)`; `aop locks` shows the locks that somebody holds")
@@ -46,6 +47,9 @@ struct LocksReleaseCommand: ToolCommand {
                 for holder in holders { ends[holder] = try await end(of: holder, connection) }
             }
             try await say(holders, ends, console)
+            if all > holders.count, holders.count >= Limits.lockHolders {
+                console.note("others held it as well: one call takes it from \(holders.count) (lockHolders); run the command again\n")
+            }
         }
         return .success
     }

@@ -36,11 +36,17 @@ struct RetryCommand: ToolCommand {
     func execute(_ console: Console) async throws -> ExitStatus {
         try await connection.withConnection { connection in
             let retried = try await connection.retry(id, force: force, failedOnly: failed, key: key)
+            // A key that was drawn is known before when the request had to be repeated.
+            let isExisting = key != nil && retried.isExisting
             switch console.mode {
             case .json, .jsonl:
-                try await console.writeValue(.shape([("id", .string(retried.id)), ("lifted", .integer(Int64(retried.lifted)))]))
+                try await console.writeValue(
+                    .shape([
+                        ("id", .string(retried.id)), ("lifted", .integer(Int64(retried.lifted))), ("existing", .bool(isExisting)),
+                    ]))
             case .quiet: try await console.write("\(retried.id)\n")
             case .text:
+                if isExisting { console.note("the key was used before: this is submission \(retried.id)\n") }
                 try await console.write("\(retried.id)\n")
                 if retried.lifted > 0 { console.note("let go: \(retried.lifted) kind\(retried.lifted == 1 ? "" : "s") of operations\n") }
                 console.note("next:\n  aop watch \(retried.id)\n  aop show \(retried.id)\n")

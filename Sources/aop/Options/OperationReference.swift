@@ -3,7 +3,7 @@ import ArgumentParser
 /// `ID` or `ID/PATH` as users write it: a submission, or an operation or group within it.
 struct OperationReference: ExpressibleByArgument, Sendable, Hashable {
     var submission: String
-    /// Empty: the whole submission.
+    /// As the coordinator writes it: what a shell's completion adds (`group/`) is not in it. Empty: the whole submission.
     var path: String
 
     init?(argument: String) {
@@ -14,7 +14,7 @@ struct OperationReference: ExpressibleByArgument, Sendable, Hashable {
             return
         }
         submission = String(argument[..<slash])
-        path = String(argument[argument.index(after: slash)...])
+        path = argument[slash...].split(separator: "/").joined(separator: "/")
         if submission.isEmpty { return nil }
     }
 }
