@@ -42,6 +42,43 @@ import Testing
         #expect(cluster.dispatched == ["a0", "b0", "a1", "b1", "a2", "b2"])
     }
 
+    /// Operations of many types, or with many requirements, are no more turns.
+    @Test func submissionOfManyTypes_hasNoMoreTurnsThanOneOfOne() {
+        var cluster = FakeCluster()
+        let types = (0..<10).map { OperationSignature(name: "type\($0)") }
+        let many = Sketch.group("root", (0..<10).map { .op("many\($0)", type: "type\($0)") }).graph()
+        cluster.attach(1, operations: types + ["noop"])
+        cluster.submit(Sketch.group("root", [Sketch.op("first")]).graph(), key: "first")
+        cluster.submit(many, key: "many")
+        cluster.submit(names("few", 4), key: "few")
+        cluster.drain()
+        #expect(
+            cluster.dispatched.dropFirst() == [
+                "many0", "few0", "many1", "few1", "many2", "few2", "many3", "few3", "many4", "many5", "many6", "many7", "many8", "many9",
+            ])
+    }
+
+    /// What a submission is given elsewhere costs it no turn where only the rest of it can run.
+    @Test func turns_areThoseOfExecutorsThatCouldTakeIt() {
+        var cluster = FakeCluster()
+        cluster.attach(1, operations: ["noop"])
+        cluster.attach(2, operations: ["other", "rare"])
+        cluster.submit(names("other", 9, type: "other"), key: "other")
+        cluster.submit(Sketch.group("root", (0..<9).map { Sketch.op("mine\($0)") } + [.op("rare", type: "rare")]).graph(), key: "mine")
+        for number in 0..<4 { cluster.end("mine\(number)") }
+        cluster.end("other0")
+        #expect(cluster.find("rare", on: 2) != nil, "\(cluster.dispatched)")
+    }
+
+    @Test func membersOfASubmission_goInTheirOrder_amongTypesToo() {
+        var cluster = FakeCluster()
+        cluster.submit(
+            Sketch.group("root", [.op("a0"), .op("a1"), .op("b0", type: "other"), .op("a2"), .op("b1", type: "other")]).graph())
+        cluster.attach(1, operations: ["noop", "other"])
+        cluster.drain()
+        #expect(cluster.dispatched == ["a0", "a1", "b0", "a2", "b1"])
+    }
+
     @Test func whatIsPassedOver_getsItsTurnInTheEnd() {
         var cluster = FakeCluster()
         cluster.submit(names("high", 100, priority: 2), key: "a")

@@ -103,6 +103,19 @@ import Testing
         #expect(cluster.dispatched == ["a", "a", "b", "b", "c", "c"])
     }
 
+    /// What a worker has said grows old, whatever else there is.
+    @Test func answeredOne_isBeforeThoseWithoutConditions_andBeforeHigherPriorities() {
+        var cluster = cluster(slots: 1)
+        cluster.submit(Sketch.group("root", [op("a", [probe()])]).graph())
+        cluster.submit(
+            Sketch.group("root", [Sketch.op("b"), .op("c"), .op("d")]).having { $0.priority = 9 }.graph(), key: "other")
+        cluster.submit(Sketch.group("root", [Sketch.op("e"), .op("f")]).graph(), key: "equal")
+        cluster.end("a", answer(.satisfied))
+        #expect(cluster.find("a", on: nil)?.1.kind == .execute)
+        cluster.drain()
+        #expect(cluster.dispatched == ["a", "a", "b", "c", "d", "e", "f"])
+    }
+
     @Test func whoIsEvaluatedWhenItsTurnComes_keepsItsPlace_alsoAcrossARestart() throws {
         var cluster = cluster(slots: 4)
         let limit = Condition(.rateLimit(RateLimit(key: "api", count: 1, perMilliseconds: 10_000)))

@@ -26,6 +26,14 @@ import Testing
         #expect(order(&cluster, 13).map(\.rawValue) == [1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2, 2])
     }
 
+    @Test func weights_areOfSubmissions_whateverTypesTheirOperationsAre() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 1, operations: ["noop"] + (0..<5).map { OperationSignature(name: "type\($0)") })
+        cluster.submit(graph(6, weight: 3), key: "heavy")
+        cluster.submit(Sketch.group("root", (0..<5).map { .op("t\($0)", type: "type\($0)") }).graph(), key: "light")
+        #expect(order(&cluster, 11).map(\.rawValue) == [1, 1, 1, 2, 1, 1, 1, 2, 2, 2, 2])
+    }
+
     @Test func weight_isForTheWholeGraph_andBounded() throws {
         for weight in [-1, 101] {
             #expect(

@@ -191,7 +191,7 @@ public struct SlotWait: Hashable, Sendable {
     /// Of many only the first.
     public var takers: [Taker]
     public var takerCount: Int
-    /// How many units of its kind are next before it, `SlotWait.aheadMax` at most.
+    /// How many units the first of `takers` is handed before it, `SlotWait.aheadMax` at most.
     public var ahead: Int
     /// A process has died under it: it needs a worker that has nothing else.
     public var runsAlone: Bool

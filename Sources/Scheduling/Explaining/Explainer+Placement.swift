@@ -33,7 +33,7 @@ extension Explainer {
         guard obstacles.allSatisfy({ $0.obstacle != nil }) else { return nil }
         let shown = obstacles.prefix(Self.takersShown).compactMap { worker, obstacle in obstacle.map { taker(worker, $0) } }
         var wait = SlotWait(
-            takers: shown, takerCount: obstacles.count, ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit)),
+            takers: shown, takerCount: obstacles.count, ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit), worker: obstacles[0].worker),
             runsAlone: isSuspect)
         if isSuspect {
             wait.crashes = Int(submission.units[unit].crashes)
@@ -111,7 +111,7 @@ extension Explainer {
             .slots(
                 SlotWait(
                     takers: [taker(number.index, .full)], takerCount: 1,
-                    ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit)), runsAlone: false)))
+                    ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit), worker: number.index), runsAlone: false)))
     }
 
     /// nil: it is there.
@@ -139,10 +139,12 @@ extension Scheduler {
         workers.sessions.indices.filter { isTaking($0) && !durable.workers[$0].identity.isSubmitter }
     }
 
-    /// How many units of its class are handed out before the unit, as far as is known now.
-    fileprivate func unitsBefore(_ unit: UnitID) -> Int {
-        let lane = operationClass(of: unit)
-        guard conditionedUnits[unit] != nil else { return ready.countBefore(unit, lane: lane, upTo: SlotWait.aheadMax) { isWaiting($0) } }
-        return conditioned.countBefore(unit, lane: lane, upTo: SlotWait.aheadMax) { isWaiting($0) && conditionedUnits[$0] == lane }
+    /// How many units the worker is handed before the unit, as far as is known now.
+    fileprivate func unitsBefore(_ unit: UnitID, worker: Int) -> Int {
+        let session = workers.sessions[worker]
+        let lanes = session.lanes + demands.entries.map(\.lane).filter(session.demandingLanes.contains)
+        return ready.countBefore(unit, among: lanes, upTo: SlotWait.aheadMax) { other, place in
+            isWaiting(other) && (place.kind == .plain || conditionedUnits[other] == place.lane)
+        }
     }
 }

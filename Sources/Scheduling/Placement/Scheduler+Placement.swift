@@ -34,7 +34,7 @@ extension Scheduler {
         }
     }
 
-    private func isAwaited(_ lane: Int) -> Bool { ready.isWaiting(lane: lane) || conditioned.isWaiting(lane: lane) }
+    private func isAwaited(_ lane: Int) -> Bool { ready.isWaiting(lane: lane) }
 
     /// A unit waits for a worker.
     mutating func noteDemand(_ lane: Int) {
@@ -51,8 +51,7 @@ extension Scheduler {
         let priority = durable.submissions[durable.index(of: unit.submission)].priority(unit.index)
         for entry in demands.entries where entry.lane != lane && workers.sessions[worker].demandingLanes.contains(entry.lane) {
             guard classes.need(of: entry.lane).contains(where: { names.contains($0.name) }) else { continue }
-            let waiting = max(ready.highestPriority(lane: entry.lane) ?? .min, conditioned.highestPriority(lane: entry.lane) ?? .min)
-            guard waiting > .min else { continue }
+            guard let waiting = ready.highestPriority(lane: entry.lane) else { continue }
             demands.passOver(entry.lane, byLower: waiting - priority)
         }
         keepHosts()
@@ -125,10 +124,10 @@ extension Scheduler {
 
     /// Units at the front that were stopped while they waited wait for nothing.
     private mutating func dropStopped(_ lane: Int) {
-        while let unit = ready.next(lane: lane), !isWaiting(unit) { ready.dropNext(lane: lane) }
-        while let unit = conditioned.next(lane: lane), !isWaiting(unit) || conditionedUnits[unit] != lane {
+        while let unit = ready.next(lane: lane, .plain), !isWaiting(unit) { ready.dropNext(lane: lane, .plain) }
+        while let unit = ready.next(lane: lane, .conditioned), !isWaiting(unit) || conditionedUnits[unit] != lane {
             if conditionedUnits[unit] == lane { conditionedUnits[unit] = nil }
-            conditioned.dropNext(lane: lane)
+            ready.dropNext(lane: lane, .conditioned)
         }
     }
 }

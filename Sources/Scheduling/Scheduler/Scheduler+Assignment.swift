@@ -10,9 +10,9 @@ extension Scheduler {
         repeat {
             hasEndedSome = assignSuspects(&outputs)
             assignConclusions(&outputs)
-            if ready.count + conditioned.count > 0, assign(&outputs, ahead: false) { hasEndedSome = true }
+            if ready.isAnyWaiting, assign(&outputs, ahead: false) { hasEndedSome = true }
         } while reviewDemands() || hasEndedSome
-        if ready.count > 0, assign(&outputs, ahead: true) { _ = assignSuspects(&outputs) }
+        if ready.count(.plain) > 0, assign(&outputs, ahead: true) { _ = assignSuspects(&outputs) }
         assignConclusions(&outputs)
         recallSurplus()
         recallForIdle()
@@ -48,7 +48,7 @@ extension Scheduler {
         }
         // Those with the least to do come first.
         candidates.sort { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
-        while !candidates.isEmpty, ready.count + (ahead ? 0 : conditioned.count) > 0 {
+        while !candidates.isEmpty, ahead ? ready.count(.plain) > 0 : ready.isAnyWaiting {
             candidates.removeAll { index in
                 guard hasRoom(index, share), let unit = popReady(for: index, ahead: ahead) else {
                     return true
@@ -84,30 +84,19 @@ extension Scheduler {
     private mutating func popReady(for worker: Int, ahead: Bool) -> UnitID? {
         var lanes = workers.sessions[worker].lanes
         if !ahead, !demands.isEmpty { lanes += fittingLanes(of: worker) }
-        while let (unit, place, isConditioned) = pop(among: lanes, ahead: ahead) {
+        // Units with conditions are judged when they are taken out, so that they are taken only for a free slot.
+        while let (unit, place) = ready.pop(among: lanes, ahead: ahead) {
+            if place.kind == .conditioned {
+                guard conditionedUnits[unit] == place.lane else { continue }
+                conditionedUnits[unit] = nil
+            }
             guard isWaiting(unit) else { continue }
             // It may still stand in the line in which it waited for its attempt.
             if case .provisional = durable.phase(unit), !lanes.contains(operationClass(of: unit)) { continue }
-            ready.noteServed(isConditioned ? nil : place, among: lanes)
-            conditioned.noteServed(isConditioned ? place : nil, among: lanes)
+            if !place.isAnswered { ready.noteServed(place, among: lanes) }
             return unit
         }
         return nil
-    }
-
-    /// Units with conditions are judged when they are taken out, so that they are taken only for a free slot; as long as
-    /// neither are more urgent, those without take turns with them.
-    private mutating func pop(among lanes: [Int], ahead: Bool) -> (unit: UnitID, place: ReadyUnits.Place, isConditioned: Bool)? {
-        if !ahead, conditioned.count > 0, let rank = conditioned.rank(among: lanes) {
-            let other = ready.rank(among: lanes) ?? .min
-            let isTheirs = rank > other || (rank == other && attemptCounter.isMultiple(of: 2))
-            while isTheirs, let (unit, place) = conditioned.pop(among: lanes) {
-                guard conditionedUnits[unit] == place.lane else { continue }
-                conditionedUnits[unit] = nil
-                return (unit, place, true)
-            }
-        }
-        return ready.pop(among: lanes).map { ($0.unit, $0.place, false) }
     }
 
     /// Each at most once: whoever takes it out starts it. Where it waits that it be executed, and its conditions are to be evaluated
@@ -120,16 +109,18 @@ extension Scheduler {
         let standing = durable.submissions[index].standing(unit.index)
         // What a worker has said grows old.
         if durable.submissions[index].units[unit.index].probing != .due {
-            conditioned.pushFirst(unit, lane: lane, standing)
+            ready.pushAnswered(unit, lane: lane, standing)
+            // Nor does anybody else get what it needs of a host before it.
+            demands.passOver(lane, byLower: Self.answeredSteps)
         } else {
-            conditioned.push(unit, lane: lane, standing)
+            ready.push(unit, lane: lane, .conditioned, standing)
         }
     }
 
     /// Sending ahead would keep slots from those that are not sent ahead: units with conditions, and those that take
     /// resources, which they would have while they wait.
     private func isWanted(_ worker: Int) -> Bool {
-        (conditioned.count > 0 && workers.sessions[worker].lanes.contains(where: conditioned.isWaiting))
+        (ready.count(.conditioned) > 0 && workers.sessions[worker].lanes.contains { ready.isWaiting(lane: $0, .conditioned) })
             || (!demands.isEmpty && !fittingLanes(of: worker).isEmpty)
     }
 
@@ -233,4 +224,6 @@ extension Scheduler {
     }
 
     private static let prefetchMax = 128
+    /// More than there are between any two priorities.
+    private static let answeredSteps = 1_000
 }

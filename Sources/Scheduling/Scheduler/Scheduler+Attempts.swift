@@ -12,7 +12,7 @@ extension Scheduler {
         case .plain(let standing):
             let lane = operationClass(of: unit)
             noteDemand(lane)
-            ready.push(unit, lane: lane, standing)
+            ready.push(unit, lane: lane, .plain, standing)
         }
     }
 

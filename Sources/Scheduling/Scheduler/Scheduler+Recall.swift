@@ -6,7 +6,7 @@ extension Scheduler {
     /// Asks executors for units that they have not begun, when they have far more than they would be given now, as their operations take
     /// longer than those before: whatever is ready would wait until all of it is done.
     mutating func recallSurplus() {
-        guard ready.count > 0 else { return }
+        guard ready.count(.plain) > 0 else { return }
         let share = prefetchShare
         for worker in workers.sessions.indices {
             let session = workers.sessions[worker]

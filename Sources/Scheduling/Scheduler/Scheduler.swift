@@ -55,10 +55,8 @@ public struct Scheduler {
     var durable: DurableState
     var workers = WorkerTable()
     var ready = ReadyUnits()
-    /// Those that wait for a worker and have conditions to be judged when there is one.
-    var conditioned = ReadyUnits()
-    /// What is in it, and in which line: who is asked again is called from another one, and its old place counts no more. Looked up,
-    /// never iterated.
+    /// Those in it that have conditions, and in which class: who is asked again is called from another one, and its old place counts no
+    /// more. Looked up, never iterated.
     var conditionedUnits: [UnitID: Int] = [:]
     /// Groups that wait for their conditions.
     var groupsToJudge = Deque<UnitID>()
