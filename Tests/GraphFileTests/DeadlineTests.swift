@@ -13,6 +13,7 @@ import Testing
         ),
         ("{run: a, queueTimeout: 0s}", "26: run0: `queueTimeout` must be longer than 0"),
         ("{group: [], queueTimeout: 1s}", "15: group0: `queueTimeout` is for commands and operations; a group waits for no worker"),
+        ("{group: [], queueTimeout: 0s}", "15: group0: `queueTimeout` is for commands and operations; a group waits for no worker"),
     ])
     func mistake_isNamedWithItsPlace(node: String, expected: String) {
         #expect(faults("group:\n- \(node)") == ["2:\(expected)"])

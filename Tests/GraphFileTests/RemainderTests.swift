@@ -87,6 +87,18 @@ import Wire
         #expect(rest.graph.nodes[0].group.maxConcurrent == 0)
     }
 
+    /// The coordinator would refuse it once more, at the node.
+    @Test(arguments: [
+        "{queueTimeout: 1s, group: [{id: a, op: A}]}", "group: [{id: g, group: [{id: a, op: A}], queueTimeout: 1s}]",
+        "group: [{id: g, forEach: [1], ordered: [{id: a, op: A}], queueTimeout: 1s}]",
+    ])
+    func queueTimeoutOfAGroup_isToldOnce(text: String) throws {
+        #expect(faults(text).count == 1)
+        let nodes = try #require(remainder(text)).graph.nodes
+        #expect(nodes.last?.operation.type == "A")
+        #expect(nodes.allSatisfy { $0.queueTimeoutMilliseconds == 0 })
+    }
+
     @Test func whatCannotBeReadAtAll_leavesNothing() {
         if let rest = remainder("group: [") { Issue.record("\(rest)") }
     }

@@ -110,6 +110,41 @@ import Testing
         #expect(slots("b", &cluster)?.takers.map(\.obstacle) == [.resources("needs 2 gpus, and on h 0 of 2 gpus are free")])
     }
 
+    /// `late` needs both, and one of a lower priority went before it.
+    @Test func resourcesThatAreKeptForAnotherOne_areNamedWithIt_toThoseWhoMayReadThat_only() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8, host: FakeHost(supervisor: 1, resources: [ResourceAmount(name: "gpus", amount: 2)]))
+        func taking(_ id: String, gpus: Int64, priority: Int? = nil) -> Sketch {
+            .op(id).having {
+                $0.requires = Requirements(resources: [ResourceAmount(name: "gpus", amount: gpus)])
+                $0.priority = priority
+            }
+        }
+        let ann = Authority(principal: "ann", roles: ["submit"], maySubmit: true, mayObserve: false, mayAdminister: false)
+        let small = Sketch.group("root", (0..<4).map { taking("small\($0)", gpus: 1) }).graph()
+        let submit = Request.submit(key: "small", name: "", graph: small, waitForWorkers: true)
+        guard case .submitted(let anns, _)? = cluster.ask(submit, by: ann) else { return #expect(Bool(false)) }
+        let id = cluster.submit(Sketch.group("root", [taking("late", gpus: 2, priority: 1)]).graph(), key: "late") ?? ""
+        cluster.end("small0")
+        cluster.end("small1")
+        #expect(cluster.heldPaths == ["small2"])
+        func told(_ reader: Authority) -> [String] {
+            let query = OperationQuery(submission: anns, path: "", from: 0, limit: 0, withValues: false, failedOnly: false)
+            guard case .explanation(let explanation)? = cluster.ask(.explain(submission: anns, path: "small3"), by: reader),
+                case .operations(let views, _, _)? = cluster.ask(.operations(query), by: reader)
+            else { return [] }
+            return explanation.blockers.map { $0.text(now: explanation.at) } + [views.last?.waiting?.text ?? ""]
+        }
+        for (reader, keeper) in [(Authority.unlimited, "\(id)/late"), (ann, "another's operation")] {
+            let spare = "on h 1 of 2 gpus are free, with 1 gpu kept for \(keeper), which was passed over"
+            #expect(
+                told(reader) == [
+                    "the worker that could take it takes no more now (h/1 needs 1 gpu, and \(spare))", "waits for 1 gpu; \(spare)",
+                ])
+        }
+        #expect(cluster.operations(of: id).last?.waiting?.text == "waits for 2 gpus; on h 1 of 2 gpus are free, which are kept for it")
+    }
+
     @Test func whatHasEndedAProcess_waitsForAWorkerThatIsEmpty() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 2)

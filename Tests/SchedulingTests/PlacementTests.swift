@@ -201,6 +201,45 @@ import Testing
         #expect(cluster.dispatched.last == "late")
     }
 
+    /// What runs alone takes what is kept for others; the rest of its class waits for that.
+    @Test func whatIsKeptForOne_isNotSaidToBeInTheWayOfWhatRunsAlone() {
+        var cluster = FakeCluster()
+        let (alone, others) = clusterWithSuspect(gpus: 1, &cluster)
+        let id = cluster.submit(Sketch.group("root", [taking("late", gpus: 2, priority: 1)]).graph(), key: "late") ?? ""
+        cluster.end("x0")
+        cluster.end("x1")
+        #expect(cluster.holds("x2") && !cluster.holds("x3") && !cluster.holds("s"))
+        #expect(cluster.operations(of: alone).first { $0.path == "s" }?.waiting == nil)
+        let text = cluster.operations(of: others).last?.waiting?.text
+        #expect(text == "waits for 1 gpu; on h 1 of 2 gpus are free, with 1 gpu kept for \(id)/late, which was passed over")
+        cluster.end("plain")
+        #expect(cluster.holds("s"))
+    }
+
+    @Test func whatIsKeptForOneThatRunsAlone_isSaidToBe() {
+        var cluster = FakeCluster()
+        let (alone, others) = clusterWithSuspect(gpus: 2, &cluster)
+        cluster.end("plain")
+        cluster.end("x0")
+        #expect(cluster.heldPaths == ["x1"])
+        let text = cluster.operations(of: others).last?.waiting?.text
+        #expect(text == "waits for 1 gpu; on h 1 of 2 gpus are free, with 1 gpu kept for \(alone)/s, which is to run alone")
+        cluster.end("x1")
+        #expect(cluster.heldPaths == ["s"])
+    }
+
+    /// A process has died under `s`, for which one is kept that still has `plain`. Of four others that need one each, two run.
+    private func clusterWithSuspect(gpus: Int64, _ cluster: inout FakeCluster) -> (alone: String, others: String) {
+        for worker in [1, 2] { cluster.attach(worker, slots: 1, host: host(["gpus": 2])) }
+        let alone = cluster.submit(Sketch.group("root", [taking("s", gpus: gpus), .op("plain")]).graph(), key: "s") ?? ""
+        for path in ["s", "plain"] { cluster.begin(path) }
+        cluster.die(cluster.find("s", on: nil)?.0 ?? 0)
+        cluster.attach(3, slots: 8, host: host(["gpus": 2]))
+        let others = cluster.submit(Sketch.group("root", (0..<4).map { taking("x\($0)", gpus: 1) }).graph(), key: "x") ?? ""
+        #expect(Set(cluster.heldPaths) == ["plain", "x0", "x1"])
+        return (alone, others)
+    }
+
     @Test func stoppedUnit_keepsNoHost() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 8, host: host(["gpus": 2]))

@@ -80,6 +80,27 @@ import Wire
         #expect(await runner.run(.init()).fault?.message == "a command needs exactly one of `run` and `exec`")
     }
 
+    @Test(arguments: [#""q\u0000z""#, #"{"d":"q\u0000z"}"#])
+    func nul_isRefused_inCommandLines_andInVariables_whichAreNamed(element: String) async {
+        let bindings = Bindings([.init(name: "it", index: 0, element: Array(element.utf8))])
+        let line = await runner.run(.init(exec: ["echo", "q\0z"])).fault
+        #expect(line?.code == .parameters && line?.message == "a command line cannot hold a NUL character")
+        let bound = await runner.run(.init(run: "true"), bindings: bindings).fault
+        let name = element.hasPrefix("{") ? "it_d" : "it"
+        #expect(bound?.code == .parameters)
+        #expect(bound?.message == "the environment variable `\(name)` cannot hold a NUL character")
+        for parameters: ShellParameters in [
+            .init(run: "true", environment: ["B": "b", "A": "\0"]), .init(exec: ["true"], environment: ["C": "\0", "A": "\0"]),
+            .init(run: "true", variables: ["A": "a\0"]),
+        ] {
+            let fault = await runner.run(parameters).fault
+            #expect(fault?.code == .parameters && fault?.message == "the environment variable `A` cannot hold a NUL character")
+        }
+        // Not of what the command is given as another one, or not at all.
+        #expect(await runner.run(.init(run: "echo $it", environment: ["it": "own", "it_d": "own"]), bindings: bindings).text == "own")
+        #expect(await runner.run(.init(exec: ["echo", "a"]), bindings: bindings).text == "a")
+    }
+
     @Test func received_isStdin_andTenMegabytesPassWithoutDeadlock() async {
         #expect(await runner.run(.init(exec: ["cat"], stdin: "unused"), input: .text("hällo")).text == "hällo")
         #expect(await runner.run(.init(exec: ["cat"], stdin: "given")).text == "given")

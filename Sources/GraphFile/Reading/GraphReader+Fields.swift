@@ -119,7 +119,7 @@ extension GraphReader {
             drafts[index].timeoutMilliseconds = milliseconds
         }
         if let field = fields[.grace] { drafts[index].graceMilliseconds = readDuration(field, node: node) }
-        readOptions(fields, into: index, reportingAs: node)
+        readOptions(fields, form: form, into: index, reportingAs: node)
     }
 
     /// `onFailure` and `maxConcurrent` of a group or forEach.

@@ -60,7 +60,7 @@ struct ExclusiveKey: Hashable {
 
 extension GraphReader {
     /// `delay`, `notBefore`, `deadline`, `queueTimeout`, `atMostOnce`, `recomputable`, `crashLimit`, `priority`.
-    mutating func readOptions(_ fields: [NodeKey: Field], into index: Int, reportingAs node: Int) {
+    mutating func readOptions(_ fields: [NodeKey: Field], form: NodeForm?, into index: Int, reportingAs node: Int) {
         if let field = fields[.delay] { drafts[index].options.delayMilliseconds = readDuration(field, node: node) ?? 0 }
         if let field = fields[.notBefore] {
             drafts[index].options.notBefore = readQuantity(field, example: TimeStamp.example, node: node, TimeStamp.read) ?? 0
@@ -81,7 +81,8 @@ extension GraphReader {
             }
         }
         if let field = fields[.recomputable] { drafts[index].options.recomputable = readFlag(field, node: node) ?? false }
-        if let field = fields[.queueTimeout], let milliseconds = readDuration(field, node: node) {
+        // That a group has one is told at the key; the coordinator, which is asked about the rest, would tell it once more.
+        if form?.isGroup != true, let field = fields[.queueTimeout], let milliseconds = readDuration(field, node: node) {
             if milliseconds == 0 { report("`queueTimeout` must be longer than 0", value: field.value, node: node) }
             drafts[index].options.queueTimeoutMilliseconds = milliseconds
         }

@@ -62,7 +62,7 @@ extension Explainer {
         // First: more slots would not help.
         guard isSuspect ? scheduler.fitsAlone(lane, onHost: host) : scheduler.fits(lane, onHost: host) else {
             let need = Requirements(resources: scheduler.classes.need(of: lane)).text
-            return .resources("needs \(need), and \(scheduler.spare(lane, worker: worker))")
+            return .resources("needs \(need), and \(scheduler.spare(lane, worker: worker, isAlone: isSuspect, for: reader))")
         }
         return isFull ? .full : nil
     }

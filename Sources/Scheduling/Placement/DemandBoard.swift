@@ -26,6 +26,8 @@ struct DemandBoard {
 
     func host(of lane: Int) -> Int? { isOpen(lane) ? entries[Int(places[lane])].host : nil }
 
+    func isOverdue(_ lane: Int) -> Bool { isOpen(lane) && entries[Int(places[lane])].isOverdue }
+
     mutating func open(_ lane: Int) {
         guard !isOpen(lane) else { return }
         while places.count <= lane { places.append(-1) }

@@ -36,6 +36,12 @@ extension Scheduler {
 
     private func isAwaited(_ lane: Int) -> Bool { ready.isWaiting(lane: lane) }
 
+    /// The unit of the class that is next; nil: none waits, or those in front do no more.
+    func nextWaiting(_ lane: Int) -> UnitID? {
+        if let unit = ready.next(lane: lane), isWaiting(unit) { return unit }
+        return conditioned.next(lane: lane).flatMap { isWaiting($0) && conditionedUnits[$0] == lane ? $0 : nil }
+    }
+
     /// A unit waits for a worker.
     mutating func noteDemand(_ lane: Int) {
         if classes.takesResources(lane) { demands.open(lane) }

@@ -4,7 +4,7 @@ public struct WaitingView: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable {
         /// No worker that is there could take it.
         case worker
-        /// What it takes of a host is not free.
+        /// What it takes of a host is not free, or kept for another one.
         case resources
         /// It, or something around it, is paused, or is about to be.
         case paused
@@ -42,8 +42,10 @@ public struct ResourceView: Hashable, Sendable {
 }
 
 extension Scheduler {
-    /// - Parameter known: what was found for classes before.
-    func waiting(_ unit: UnitID, known: inout [Int: WaitingView?]) -> WaitingView? {
+    /// - Parameters:
+    ///   - known: what was found for classes before, for the same reader.
+    ///   - reader: others' operations are not named to whom may not read them.
+    func waiting(_ unit: UnitID, known: inout [Int: WaitingView?], for reader: Authority) -> WaitingView? {
         if let view = pauseInTheWay(of: unit) ?? pauseOnTheWay(to: unit) ?? submitterInTheWay(of: unit) ?? streamInTheWay(of: unit)
             ?? scopeInTheWay(of: unit)
         {
@@ -62,13 +64,15 @@ extension Scheduler {
         let isGroup = !node.isOperation && !node.isDecider
         // Nothing is asked of a worker for most groups.
         if isGroup, !durable.submissions[durable.index(of: unit.submission)].needsProbing(unit.index) { return nil }
-        if let view = known[lane] { return view }
-        let view = waiting(lane, unit)
-        known[lane] = .some(view)
+        // What runs alone takes what is kept for others, which the rest of its class waits for.
+        let isAlone = durable.submissions[durable.index(of: unit.submission)].units[unit.index].isSuspect
+        if !isAlone, let view = known[lane] { return view }
+        let view = waiting(lane, unit, isAlone: isAlone, for: reader)
+        if !isAlone { known[lane] = .some(view) }
         return view
     }
 
-    private func waiting(_ lane: Int, _ unit: UnitID) -> WaitingView? {
+    private func waiting(_ lane: Int, _ unit: UnitID, isAlone: Bool, for reader: Authority) -> WaitingView? {
         let there = workersThere
         if isForSubmitter(unit) { return nil }
         guard there.contains(where: { couldTake(lane, worker: $0) }) else {
@@ -78,24 +82,47 @@ extension Scheduler {
         }
         guard classes.takesResources(lane) else { return nil }
         let takers = there.filter { workers.sessions[$0].demandingLanes.contains(lane) }
-        guard !takers.contains(where: { fits(lane, onHost: host(of: $0)) }) else { return nil }
+        let doesOneFit = takers.contains { isAlone ? fitsAlone(lane, onHost: host(of: $0)) : fits(lane, onHost: host(of: $0)) }
+        guard !doesOneFit else { return nil }
         let best = takers.map { (share: share(lane, $0), worker: $0) }.max { $0.share < $1.share }
-        return best.map { WaitingView(kind: .resources, text: shortage(lane, worker: $0.worker)) }
+        return best.map { best in
+            let need = Requirements(resources: classes.need(of: lane)).text
+            return WaitingView(
+                kind: .resources, text: "waits for \(need); \(spare(lane, worker: best.worker, isAlone: isAlone, for: reader))")
+        }
     }
 
-    private func shortage(_ lane: Int, worker: Int) -> String {
-        "waits for \(Requirements(resources: classes.need(of: lane)).text); \(spare(lane, worker: worker))"
-    }
-
-    /// What is free of what the class needs where the worker is.
-    func spare(_ lane: Int, worker: Int) -> String {
+    /// What is free of what the class needs where the worker is, and what of that is kept.
+    func spare(_ lane: Int, worker: Int, isAlone: Bool, for reader: Authority) -> String {
         let place = host(of: worker)
         let spare = classes.need(of: lane).map { need in
             "\(ResourceAmount(name: need.name, amount: max(0, free(need.name, onHost: place))).shortText) of "
                 + ResourceAmount(name: need.name, amount: workers.hosts[place].capacity.amount(of: need.name)).text
         }
-        let kept = workers.hosts[place].keptFor == lane ? ", which are kept for it" : ""
+        let kept = keptShare(of: lane, onHost: place, isAlone: isAlone, for: reader)
         return "on \(durable.workers[worker].identity.host) \(spare.joined(separator: ", ")) are free\(kept)"
+    }
+
+    /// Of what is free of what the class needs: what it does not get, or gets first, because the host is kept.
+    private func keptShare(of lane: Int, onHost place: Int, isAlone: Bool, for reader: Authority) -> String {
+        guard let other = workers.hosts[place].keptFor else { return "" }
+        if other == lane { return ", which are kept for it" }
+        // It takes what is kept for others.
+        guard !isAlone else { return "" }
+        let kept = classes.need(of: lane).map { need in
+            let amount = min(free(need.name, onHost: place), classes.need(of: other).amount(of: need.name))
+            return ResourceAmount(name: need.name, amount: amount)
+        }.filter { $0.amount > 0 }
+        return kept.isEmpty ? "" : ", with \(Requirements(resources: kept).text) kept for \(keeper(ofClass: other, for: reader))"
+    }
+
+    /// For whom a host is kept that is kept for the class, and why.
+    private func keeper(ofClass lane: Int, for reader: Authority) -> String {
+        let isOverdue = demands.isOverdue(lane)
+        let alone = ready.suspects.first { isWaiting($0) && operationClass(of: $0) == lane }
+        guard let unit = isOverdue ? nextWaiting(lane) ?? alone : alone else { return "another operation" }
+        let name = mayRead(unit, reader) ? durable.name(of: unit) : "another's operation"
+        return "\(name), which \(isOverdue ? "was passed over" : "is to run alone")"
     }
 
     /// How much of what the class needs is free, in thousandths.

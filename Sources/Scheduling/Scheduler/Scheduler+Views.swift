@@ -67,7 +67,7 @@ extension Scheduler {
         while unit < durable.submissions[index].units.count {
             if includes(unit, query, below: top, index) {
                 var view = operationView(unit, index, withValue: query.withValues, for: reader)
-                view.waiting = waiting(UnitID(number, unit), known: &waits)
+                view.waiting = waiting(UnitID(number, unit), known: &waits, for: reader)
                 if query.withDependencies { view.dependencies = durable.submissions[index].dependencies(ofUnit: unit) }
                 bytes += view.approximateBytes
                 if !views.isEmpty, bytes > configuration.pageBytes || (query.limit > 0 && views.count >= query.limit) { break }

@@ -34,6 +34,8 @@ struct CommandEnvironment: Sendable {
 
     /// Later ones override earlier ones: the worker's share, variables, forEach's elements (`run` only), the context of the trace, the
     /// node's `env`, and what names the attempt and the worker: that a command cannot set.
+    ///
+    /// - Throws: ``OperationFault`` when one of them cannot be what it is to be.
     func make(for parameters: ShellParameters, context: UnitContext) throws -> [String: String] {
         var environment = shared
         if parameters.run != nil {
@@ -50,6 +52,7 @@ struct CommandEnvironment: Sendable {
         if let mark { environment[WorkerMark.environmentName] = mark }
         environment.merge(try context.fences.environment()) { $1 }
         environment.merge(context.resources.environment(devices: shared[HeldResources.devicesName])) { $1 }
+        try ShellParameters.refuseNul(inEnvironment: environment)
         return environment
     }
 

@@ -70,6 +70,13 @@ public struct ShellParameters: Codable, Sendable, Hashable {
         }
     }
 
+    /// As of a command line: what starts it knows no other end of a text. Of several variables the first by name is told.
+    static func refuseNul(inEnvironment environment: [String: String]) throws {
+        let refused = environment.filter { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }
+        guard let name = refused.keys.min() else { return }
+        throw OperationFault(.parameters, "the environment variable `\(name)` cannot hold a NUL character")
+    }
+
     private static func refuseNul(in words: [String]) throws {
         guard words.contains(where: { $0.utf8.contains(0) }) else { return }
         throw OperationFault(.parameters, "a command line cannot hold a NUL character")
