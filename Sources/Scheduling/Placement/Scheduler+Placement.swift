@@ -38,8 +38,8 @@ extension Scheduler {
 
     /// The unit of the class that is next; nil: none waits, or those in front do no more.
     func nextWaiting(_ lane: Int) -> UnitID? {
-        if let unit = ready.next(lane: lane), isWaiting(unit) { return unit }
-        return conditioned.next(lane: lane).flatMap { isWaiting($0) && conditionedUnits[$0] == lane ? $0 : nil }
+        if let unit = ready.next(lane: lane, .plain), isWaiting(unit) { return unit }
+        return ready.next(lane: lane, .conditioned).flatMap { isWaiting($0) && conditionedUnits[$0] == lane ? $0 : nil }
     }
 
     /// A unit waits for a worker.
