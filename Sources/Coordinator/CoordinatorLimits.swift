@@ -70,8 +70,6 @@ enum CoordinatorLimits {
     static let graphBytes: UInt64 = 256 << 20
     /// Bytes of a serialized list of forEach elements handed over as a blob.
     static let elementsBytes: UInt64 = 256 << 20
-    /// Bytes of one operation's parameters, and of one forEach element: they travel within assignments.
-    static let parameterBytes = 4 << 20
     /// Bytes of one large value: a named bound for the disk.
     static let blobBytes = UInt64(Limits.valueBytes)
     /// Milliseconds after a start in which no large value is removed: by then workers have brought the results that they held.

@@ -44,6 +44,8 @@ enum FileLimits {
     /// How deep conditions may stand in `any` and `all`.
     static let conditionDepth = 16
     static let rateCount = 100_000
+    /// Bytes of one operation's parameters, and of one element, as JSON.
+    static let parameterBytes = Limits.parameterBytes
     /// Longest duration; the wire carries milliseconds of an attempt in 32 bits.
     static let durationMilliseconds: Int64 = 49 * 86_400_000
     /// Largest `maxOutput`, 1 PiB: below 2^53, so that any JSON decoder reads it exactly.

@@ -12,5 +12,13 @@ public enum Rules {
     static let forgivesDeaths: UInt32 = 3
     /// Errors that decisions have added to a group come after those of its failed children, and before what was cancelled.
     static let ordersOwnErrors: UInt32 = 4
-    static let newest: UInt32 = 4
+    public static let newest: UInt32 = 4
+}
+
+extension Scheduler {
+    /// What follows from inputs, where releases differ: who is served first, what is decided, what is told. To be raised whenever the same
+    /// inputs come to other facts or messages than before, also under the same ``Rules``: a recording is replayed by its own number only.
+    ///
+    /// Journals know nothing of it: their facts say what was decided.
+    public static let decisionsVersion: UInt32 = 1
 }

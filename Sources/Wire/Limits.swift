@@ -39,6 +39,9 @@ public enum Limits {
     /// What a receiver gets, within its assignment; a larger one is asked for as a blob.
     public static let inlineReceivedBytes = 1024 * 1024
 
+    /// One operation's parameters, and one forEach element: they travel within assignments.
+    public static let parameterBytes = 4 * 1024 * 1024
+
     /// One page of an answer to a query, so that a large submission cannot fill a connection.
     public static let pageBytes = 1024 * 1024
 

@@ -40,7 +40,7 @@ import Wire
         for recording in recordings {
             let replay = try JournalReplay(recording: recording)
             #expect(replay.difference == nil, "\(String(describing: replay.difference))")
-            #expect(replay.steps > 10 && replay.inputs > 10 && replay.facts > 8 && replay.isWhole)
+            #expect(replay.steps > 10 && replay.inputs > 10 && replay.facts > 8 && replay.ending == nil && replay.gap == nil)
         }
         let facts = try recordings.reduce(0) { $0 + (try JournalReplay(recording: $1).facts) }
         #expect(facts == (try JournalVerification(dataDirectory: path).facts), "all facts of the journal are decided again")
@@ -93,10 +93,67 @@ import Wire
         let recording = try #require(JournalReplay.recordings(in: path).first)
         var rows: [Recording.Row] = []
         try Recording.read([UInt8](try Data(contentsOf: URL(fileURLWithPath: recording)))) { rows.append($0) }
-        guard rows.count == 2, case .configuration = rows[0], case .full = rows[1] else {
+        guard rows.count == 2, case .configuration = rows[0], case .full(.slowDisk) = rows[1] else {
             Issue.record("\(rows)")
             return
         }
+        #expect(try JournalReplay(recording: recording).gap == "it does not come to the start (the disk was slower than what is recorded)")
+    }
+
+    @Test func stateThatIsLargerThanItsRoom_isSaid_andRemovesNoOtherRecording() throws {
+        let directory = try DataDirectory(path: path)
+        func record(_ epoch: UInt32, sections: [[UInt8]]) throws {
+            let recorder = try FlightRecorder(
+                in: directory, epoch: epoch, configuration: .init(), sections: sections, bytesMax: 20_000, logger: Logger(label: "test"))
+            // Something less than half of all.
+            for _ in 0..<80 { recorder.step([], at: Instant(boot: 0, wall: 0), Outputs(), sequence: .none) }
+            recorder.close()
+        }
+        try record(1, sections: [])
+        try record(2, sections: [[UInt8](repeating: 0, count: 9_000), [UInt8](repeating: 0, count: 2_000)])
+        let replay = try JournalReplay(recording: try #require(JournalReplay.recordings(in: path).first))
+        #expect(replay.steps == 0 && replay.difference == nil)
+        let gap = try #require(replay.gap)
+        #expect(gap.hasPrefix("it does not come to the start (the state at the start has 11"), "\(gap)")
+        #expect(gap.contains("more than half of --flight-recorder"), "\(gap)")
+        let sizes = try JournalReplay.recordings(in: path).map { try Data(contentsOf: URL(fileURLWithPath: $0)).count }
+        #expect(sizes.count == 2 && sizes.last ?? 0 > 8_000, "\(sizes)")
+    }
+
+    @Test func whereNoStepIsRecorded_nothingIsSaidToBeTheSame() async throws {
+        try await work()
+        try await work()
+        let recording = try #require(JournalReplay.recordings(in: path).first)
+        var rows: [Recording.Row] = []
+        try Recording.read([UInt8](try Data(contentsOf: URL(fileURLWithPath: recording)))) { rows.append($0) }
+        let start = try #require(rows.firstIndex { if case .start = $0 { true } else { false } })
+        #expect(start > 1, "a state is in front of it")
+        func gap(_ rows: [Recording.Row], cutOff: Int = 0) throws -> String? {
+            try Data(rows.flatMap { Recording.encode($0) }.dropLast(cutOff)).write(to: URL(fileURLWithPath: recording))
+            return try JournalReplay(recording: recording).gap
+        }
+        #expect(try gap(Array(rows[..<start]), cutOff: 5) == "it does not come to the start (it was cut off, or is damaged)")
+        #expect(try gap(Array(rows[..<start])) == "it does not come to the start")
+        #expect(try gap(Array(rows[...start])) == "there is a start in it and no step")
+        let full = Array(rows[...start]) + [Recording.Row.full(.limit)]
+        #expect(try gap(full) == "there is a start in it and no step (it has reached half of --flight-recorder)")
+        #expect(try gap(Array(rows[...(start + 1)])) == nil)
+    }
+
+    /// Else its first step would come to something else, as if that were a fault.
+    @Test(arguments: [(Rules.newest - 1, Scheduler.decisionsVersion), (Rules.newest, Scheduler.decisionsVersion + 1)])
+    func recordingOfOtherRulesOrDecisions_isOfAnotherRelease(rules: UInt32, decisions: UInt32) async throws {
+        try await work(submissions: 1)
+        let recording = try #require(JournalReplay.recordings(in: path).first)
+        var rows: [Recording.Row] = []
+        try Recording.read([UInt8](try Data(contentsOf: URL(fileURLWithPath: recording)))) { rows.append($0) }
+        guard case .configuration(let bytes, _)? = rows.first else { return }
+        rows[0] = .configuration(bytes, of: Recording.Release(rules: rules, decisions: decisions))
+        try Data(rows.flatMap { Recording.encode($0) }).write(to: URL(fileURLWithPath: recording))
+        let error = #expect(throws: RecordingError.self) { try JournalReplay(recording: recording) }
+        #expect(
+            error?.reason == "it is of another release (rules \(rules) and decisions \(decisions); those of this one are"
+                + " \(Rules.newest) and \(Scheduler.decisionsVersion))")
     }
 
     @Test func recordings_takeNoMoreThanTheirLimit() async throws {
@@ -104,7 +161,7 @@ import Wire
         let first = try #require(JournalReplay.recordings(in: path).first)
         #expect(try Data(contentsOf: URL(fileURLWithPath: first)).count <= 1_050)
         let replay = try JournalReplay(recording: first)
-        #expect(!replay.isWhole && replay.difference == nil)
+        #expect(replay.ending == "it has reached half of --flight-recorder" && replay.difference == nil)
         // Each start has another epoch: wait for the next second is not needed, as epochs rise by one at least.
         for _ in 0..<3 { try await work(bytes: 2_000, submissions: 1) }
         let sizes = try JournalReplay.recordings(in: path).map { try Data(contentsOf: URL(fileURLWithPath: $0)).count }

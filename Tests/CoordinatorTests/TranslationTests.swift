@@ -135,7 +135,29 @@ import Wire
             error { $0.nodes[1].id = String(repeating: "x", count: 256) }
                 == "the id of node 1 of the graph has 256 bytes; the limit is 255 (nameBytes)")
         #expect(error { $0.nodes[1].kind = nil }.hasPrefix("node 1 of the graph has no kind"))
-        #expect(error { $0.parameters[0] = Data(count: CoordinatorLimits.parameterBytes + 1) }.contains("(parameterBytes)"))
+    }
+
+    @Test func parametersThatAreTooLarge_areRefusedNamingTheFirstNodeThatUsesThem() {
+        let large = Data(count: Limits.parameterBytes + 1)
+        func refused(_ who: String, _ what: String) -> String {
+            "\(who) has \(what) of 4194305 bytes; the limit is 4194304 (parameterBytes): hand large data over as a file or as another"
+                + " operation's value"
+        }
+        #expect(error { $0.parameters[0] = large } == refused("node 1 (`a`) of the graph", "parameters"))
+        #expect(
+            error {
+                $0.parameters.append(large)
+                $0.nodes[2].operation.parameters = 1
+            } == refused("node 2 (`b`) of the graph", "parameters"))
+        #expect(
+            error {
+                $0.parameters.append(large)
+                let probe = WireCondition.with { $0.probe = .with { $0.parameters = 1 } }
+                $0.nodes[2].conditions = [.with { $0.composed = .with { $0.parts = [probe] } }]
+            } == refused("node 2 (`b`) of the graph", "parameters"))
+        #expect(error { $0.parameters.append(large) } == refused("the graph", "parameters"))
+        #expect(
+            error { $0.nodes[1].forEach = .with { $0.elements = [large] } } == refused("node 1 of the graph", "an element"))
     }
 
     @Test func attemptEndAgainstTheProtocol_becomesItsFailure() {

@@ -81,6 +81,30 @@ import Testing
         #expect(faults("group:\n" + nodes.joined()).count == 30_000)
     }
 
+    @Test func parametersThatTravelWithinNoAssignment_areRefusedAtTheirNode() {
+        func file(_ bytes: Int) -> String {
+            "group:\n  - {id: a, run: x}\n  - id: b\n    run: cat\n    stdin: \(String(repeating: "x", count: bytes))\n"
+        }
+        // With `{"run":"cat","stdin":""}` around it.
+        #expect(faults(file(4_194_304 - 24)) == ["none: 3 nodes"])
+        #expect(
+            faults(file(4_194_304 - 23)) == [
+                "3:5: b: the parameters have 4194305 bytes as JSON; the limit is 4194304 (parameterBytes): hand large data over as a file or as"
+                    + " another operation's value"
+            ])
+        let text = String(repeating: "x", count: 4_194_304)
+        let places = [
+            "group:\n  - {id: a, op: T, with: {t: \(text)}}\n": "2:5: a: the parameters have 4194312 bytes",
+            "group:\n  - id: a\n    run: x\n    conditions:\n      - {type: t, with: {t: \(text)}}\n": "5:16: a: the parameters have 4194312 bytes",
+            "group:\n  - id: a\n    forEach: [b, \(text)]\n    run: x\n": "3:18: a: an element has 4194306 bytes",
+            "vars: {l: [b, \(text)]}\ngroup:\n  - id: a\n    forEach: ${l}\n    op: noop\n": "4:14: a: an element has 4194306 bytes",
+        ]
+        for (text, fault) in places.sorted(by: { $0.value < $1.value }) {
+            let found = faults(text)
+            #expect(found.count == 1 && found.first?.hasPrefix(fault) == true, "\(found.map { $0.prefix(200) })")
+        }
+    }
+
     @Test func oneLongLineOfJSON_loads() throws {
         let nodes = (0..<10_000).map { #"{"id":"n\#($0)","run":"echo \ud83d\ude00"}"# }
         let text = #"{"group":["# + nodes.joined(separator: ",") + "]}"

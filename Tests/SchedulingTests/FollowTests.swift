@@ -40,6 +40,33 @@ import Testing
         #expect(events(cluster).allSatisfy { $0.state == .succeeded && $0.startedAt > 0 })
     }
 
+    /// It wants the lock, and gets it, in one step.
+    @Test(arguments: [FollowDepth.operations, .everything]) func lockThatIsFree_isToldOnce(depth: FollowDepth) {
+        var cluster = FakeCluster()
+        let body = Sketch.op("body", exclusive: [Exclusion(key: "zz", limit: 2)])
+        cluster.submit(Sketch.ordered("root", [.op("first"), .forEach("each", of: nil, list: ["1", "2", "3"], body: body)]).graph())
+        _ = cluster.ask(.follow(submission: "last", depth))
+        cluster.attach(1)
+        cluster.end("first")
+        func states(_ path: String) -> [OperationState] { events(cluster).filter { $0.path == path }.map(\.state) }
+        #expect(states("each/0") == [.queued] && states("each/1") == [.queued])
+        #expect(states("each/2") == [.locking])
+        cluster.end("each/0")
+        #expect(states("each/0") == [.succeeded] && states("each/2") == [.queued])
+    }
+
+    @Test func whatIsNews_isToldWithinOneStep() throws {
+        var cluster = cluster(.operations)
+        let (owner, held) = try #require(cluster.find("inner/a", on: nil))
+        let peer = try #require(cluster.peers[owner])
+        func progress(_ fraction: Double) -> Input {
+            .progressed(peer, held.unit, held.attempt, Progress(fraction: fraction, message: nil, at: 1))
+        }
+        cluster.step([.started(peer, held.unit, held.attempt, at: cluster.now.wall), progress(0.25), progress(0.5)])
+        #expect(events(cluster).map(\.state) == [.running, .running, .running])
+        #expect(events(cluster).map { $0.progress?.fraction } == [nil, 0.25, 0.5])
+    }
+
     @Test func withoutDetails_thereAreOnlyOperations() {
         var cluster = cluster(.operations)
         cluster.end("inner/a", .success(text("A")))

@@ -139,7 +139,13 @@ extension SystemTests {
                 #expect(unrecorded.stderr.contains("there is no recording \(harness.directory)/none.flight"), "\(unrecorded)")
                 let folder = try await harness.aop("journal", "replay", harness.directory)
                 #expect(folder.status == 64 && folder.stderr.contains("--data \(harness.directory)"), "\(folder)")
-                let coordinator = try await harness.startCoordinator()
+                let coordinator = try await harness.startCoordinator("--flight-recorder", "20")
+                try await eventually("the log says that nothing is recorded") {
+                    (coordinator.stdout + coordinator.stderr).contains("nothing is recorded: the state at the start has")
+                }
+                let empty = try await harness.aop("journal", "replay", "--data", "\(harness.directory)/data")
+                #expect(empty.status == 5 && !empty.text.contains("the same decisions"), "\(empty)")
+                #expect(empty.stderr.contains("nothing was recorded in \(harness.directory)/data/flight/"), "\(empty)")
                 _ = harness.startWorker("--slots", "1")
                 _ = try await harness.waitForExecutors(1)
                 let graph = try harness.write(

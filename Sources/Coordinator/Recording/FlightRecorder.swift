@@ -7,12 +7,12 @@ import Wire
 /// Records what a scheduler is told, with the readings of both clocks, and a digest of what it decides, for `JournalReplay`.
 ///
 /// Each start of a coordinator has a file of its own below `flight/`; together they take at most the limit: the oldest go when a new one begins, and a recording
-/// that reaches it ends there. What cannot be written, or not as fast as it comes, is logged and ends the recording: no work depends on it.
+/// that reaches half of it ends there. Where the state at the start is larger than that, nothing is recorded. What cannot be written, or not as
+/// fast as it comes, is logged and ends the recording: no work depends on it.
 final class FlightRecorder {
     private enum Job: Sendable {
         case row([UInt8])
-        /// The disk was too slow.
-        case end
+        case end(Recording.Ending)
     }
 
     private let jobs = WorkQueue<Job>()
@@ -41,13 +41,23 @@ final class FlightRecorder {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             throw DataDirectoryError.notWritable(path: folder, reason: DataDirectory.reason(errno))
         }
-        try Self.makeRoom(in: folder, bytesMax)
+        let head = Recording.encode(.configuration(configuration.recorded))
+        let inFront = sections.reduce(head.count) { $0 + Recording.rowBytes(ofSection: $1.count) }
+        let isTooLarge = inFront > bytesMax / 2
+        let tooLarge = Recording.Ending.largeState(bytes: UInt64(inFront))
+        // One that says only why nothing is recorded is no reason to remove those that hold something.
+        let own = isTooLarge ? Int64(head.count + Recording.encode(.full(tooLarge)).count) : bytesMax / 2
+        try Self.makeRoom(in: folder, leaving: bytesMax - own)
         let path = "\(folder)/\(epoch).flight"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DataDirectoryError.notWritable(path: path, reason: DataDirectory.reason(errno)) }
         var begun = FlightWriter(descriptor: descriptor, path: path, bytesMax: bytesMax, logger: logger)
-        begun.write(Recording.encode(.configuration(configuration.recorded)))
-        for section in sections { begun.write(Recording.encode(.section(section))) }
+        if isTooLarge {
+            begun.endAtOnce(head, tooLarge)
+        } else {
+            begun.write(head)
+            for section in sections { begun.write(Recording.encode(.section(section))) }
+        }
         self.inFlightMax = inFlightMax
         bytesInFlight = BytesInFlight()
         do throws(ThreadError) {
@@ -59,7 +69,7 @@ final class FlightRecorder {
                         case .row(let row):
                             writer.write(row)
                             bytesInFlight.count.subtract(row.count, ordering: .relaxed)
-                        case .end: writer.end(because: "the disk is slower than what is recorded")
+                        case .end(let ending): writer.end(ending)
                         }
                     }
                 }
@@ -76,7 +86,7 @@ final class FlightRecorder {
         let bytes = Recording.encode(row)
         guard bytesInFlight.count.add(bytes.count, ordering: .relaxed).newValue <= inFlightMax else {
             hasEnded = true
-            jobs.post(.end)
+            jobs.post(.end(.slowDisk))
             return
         }
         jobs.post(.row(bytes))
@@ -96,8 +106,8 @@ final class FlightRecorder {
         thread.join()
     }
 
-    /// Removes the oldest until half of the room is free.
-    private static func makeRoom(in folder: String, _ bytesMax: Int64) throws {
+    /// Removes the oldest until the others have at most `bytesMax`.
+    private static func makeRoom(in folder: String, leaving bytesMax: Int64) throws {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
             throw DataDirectoryError.notWritable(path: folder, reason: "\(error)")
@@ -109,7 +119,7 @@ final class FlightRecorder {
             files.append(("\(folder)/\(name)", epoch, Int64(status.st_size)))
         }
         var bytes = files.reduce(0) { $0 + $1.bytes }
-        for file in files.sorted(by: { $0.epoch < $1.epoch }) where bytes > bytesMax / 2 {
+        for file in files.sorted(by: { $0.epoch < $1.epoch }) where bytes > bytesMax {
             guard unlink(file.path) == 0 else { throw DataDirectoryError.notWritable(path: file.path, reason: DataDirectory.reason(errno)) }
             bytes -= file.bytes
         }
@@ -133,15 +143,23 @@ private struct FlightWriter: Sendable {
     mutating func write(_ row: [UInt8]) {
         guard !hasEnded else { return }
         guard bytes + Int64(row.count) <= bytesMax else {
-            return end(because: "it has \(bytes) bytes (--flight-recorder)")
+            return end(.limit)
         }
         put(row)
     }
 
-    mutating func end(because reason: String) {
+    mutating func end(_ ending: Recording.Ending) {
         guard !hasEnded else { return }
-        logger.notice("the flight recording \(path) ends here: \(reason)")
-        put(Recording.encode(.full))
+        logger.notice("the flight recording \(path) ends here, at \(bytes) bytes: \(ending.text)")
+        put(Recording.encode(.full(ending)))
+        hasEnded = true
+    }
+
+    /// Nothing is recorded; whoever looks is told why.
+    mutating func endAtOnce(_ configuration: [UInt8], _ ending: Recording.Ending) {
+        logger.warning("nothing is recorded: \(ending.text)")
+        put(configuration)
+        put(Recording.encode(.full(ending)))
         hasEnded = true
     }
 

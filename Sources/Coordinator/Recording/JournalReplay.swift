@@ -30,10 +30,12 @@ public struct JournalReplay: Sendable {
     public let inputs: Int
     /// Facts decided since the start, its own included.
     public let facts: UInt64
-    /// The first one; nil: all decisions are the same.
+    /// The first one; nil: all decisions that are in it are the same, if there are any (``gap``).
     public let difference: Difference?
-    /// The recording goes on to the end of that coordinator, or to where it was cut off; false: it ended at its limit.
-    public let isWhole: Bool
+    /// There is no step in it, so that nothing was compared but the start, if that is there: why, in words; nil: there is.
+    public let gap: String?
+    /// Why it ends before that coordinator did; nil: it goes on to the end of that, or to where it was cut off.
+    public let ending: String?
     /// What is behind the last whole row: nothing is known of it. 0: nothing is.
     public let unreadBytes: Int
 
@@ -56,7 +58,14 @@ public struct JournalReplay: Sendable {
             unreadBytes = try Recording.read([UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))) { try player.play($0) }
         } catch { throw RecordingError(path: path, reason: "\(error)") }
         (steps, inputs, facts) = (player.steps, player.inputs, player.sequence - player.base)
-        (difference, isWhole) = (player.difference, !player.isFull)
+        (difference, ending) = (player.difference, player.ending?.text)
+        gap = player.steps > 0 || player.difference != nil ? nil : Self.gap(player, isCutOff: unreadBytes > 0)
+    }
+
+    private static func gap(_ player: Player, isCutOff: Bool) -> String {
+        let what = player.hasStarted ? "there is a start in it and no step" : "it does not come to the start"
+        if let ending = player.ending { return "\(what) (\(ending.text))" }
+        return isCutOff ? "\(what) (it was cut off, or is damaged)" : what
     }
 }
 
@@ -77,14 +86,16 @@ private struct Player {
     private(set) var base: UInt64 = 0
     private(set) var sequence: UInt64 = 0
     private(set) var difference: JournalReplay.Difference?
-    private(set) var isFull = false
+    private(set) var hasStarted = false
+    private(set) var ending: Recording.Ending?
 
     mutating func play(_ row: Recording.Row) throws {
         guard difference == nil else { return }
         switch row {
-        case .configuration(let bytes): scheduler = Scheduler(try Scheduler.Configuration(recorded: bytes[...]))
+        case .configuration(let bytes, _): scheduler = Scheduler(try Scheduler.Configuration(recorded: bytes[...]))
         case .section(let bytes): try scheduler?.restore(section: bytes[...])
         case .start(let at, let incarnation, let then):
+            hasStarted = true
             base = scheduler?.sequence.rawValue ?? 0
             outputs.removeAll()
             scheduler?.start(at: at, incarnation: Incarnation(incarnation), into: &outputs)
@@ -95,7 +106,7 @@ private struct Player {
             outputs.removeAll()
             scheduler?.step(told, at: at, into: &outputs)
             compare(then)
-        case .full: isFull = true
+        case .full(let ending): self.ending = ending
         }
     }
 

@@ -8,13 +8,36 @@ import Wire
 /// the state behind the journal at the start; then comes the start, then one row for each step. The last one may be cut off.
 enum Recording {
     enum Row {
-        case configuration([UInt8])
+        case configuration([UInt8], of: Release = Release())
         case section([UInt8])
         /// The start, of this incarnation.
         case start(Instant, incarnation: UInt64, Decisions)
         case step(Instant, inputs: [UInt8], Decisions)
-        /// Nothing more was recorded: the limit was reached.
-        case full
+        /// Nothing more was recorded.
+        case full(Ending)
+    }
+
+    /// By what was decided. Another release comes to other facts and messages, and a difference says nothing then.
+    struct Release: Equatable {
+        var rules = Rules.newest
+        var decisions = Scheduler.decisionsVersion
+    }
+
+    /// Why a recording ends before its coordinator does.
+    enum Ending: Equatable {
+        case limit
+        case slowDisk
+        /// The state that it would begin with has so many bytes, and it begins with nothing.
+        case largeState(bytes: UInt64)
+
+        var text: String {
+            switch self {
+            case .limit: "it has reached half of --flight-recorder"
+            case .slowDisk: "the disk was slower than what is recorded"
+            case .largeState(let bytes):
+                "the state at the start has \(bytes) bytes, more than half of --flight-recorder; more than \(bytes * 2) are needed"
+            }
+        }
     }
 
     /// What came out of a step.
@@ -45,25 +68,34 @@ enum Recording {
 
     static func folder(in dataDirectory: String) -> String { dataDirectory + "/flight" }
 
+    /// Of the row of a section of so many bytes.
+    static func rowBytes(ofSection count: Int) -> Int { lengthBytes + 1 + count + hashBytes }
+
     // MARK: Bytes
 
+    private static let lengthBytes = 4
     private static let hashBytes = 8
     private static let kinds: (configuration: UInt8, section: UInt8, start: UInt8, step: UInt8, full: UInt8) = (1, 2, 3, 4, 5)
+    private static let endings: (limit: UInt8, slowDisk: UInt8, largeState: UInt8) = (1, 2, 3)
 
     static func encode(_ row: Row) -> [UInt8] {
         var body: [UInt8]
         switch row {
-        case .configuration(let bytes): body = [kinds.configuration, InputCodec.version] + bytes
+        case .configuration(let bytes, let release):
+            body = [kinds.configuration, InputCodec.version] + littleEndian(UInt64(release.rules))
+            body += littleEndian(UInt64(release.decisions)) + bytes
         case .section(let bytes): body = [kinds.section] + bytes
         case .start(let at, let incarnation, let decisions):
             body = [kinds.start] + encode(at) + littleEndian(incarnation) + encode(decisions)
         case .step(let at, let inputs, let decisions): body = [kinds.step] + encode(at) + encode(decisions) + inputs
-        case .full: body = [kinds.full]
+        case .full(.limit): body = [kinds.full, endings.limit]
+        case .full(.slowDisk): body = [kinds.full, endings.slowDisk]
+        case .full(.largeState(let bytes)): body = [kinds.full, endings.largeState] + littleEndian(bytes)
         }
         var hasher = BlobHasher()
         hasher.update(body)
         let hash = hasher.finalize().bytes.prefix(hashBytes)
-        let length = (0..<4).map { UInt8(truncatingIfNeeded: body.count >> (8 * $0)) }
+        let length = (0..<lengthBytes).map { UInt8(truncatingIfNeeded: body.count >> (8 * $0)) }
         return length + body + hash
     }
 
@@ -124,7 +156,13 @@ enum Recording {
             guard version == InputCodec.version else {
                 throw Malformed(description: "it is of another release (version \(version), this one reads \(InputCodec.version))")
             }
-            return .configuration(Array(rest))
+            let (release, own) = (Release(rules: UInt32(clamping: try number()), decisions: UInt32(clamping: try number())), Release())
+            guard release == own else {
+                throw Malformed(
+                    description: "it is of another release (rules \(release.rules) and decisions \(release.decisions); those of this one are"
+                        + " \(own.rules) and \(own.decisions))")
+            }
+            return .configuration(Array(rest), of: release)
         case kinds.section: return .section(Array(rest))
         case kinds.start:
             let (at, incarnation) = (try instant(), try number())
@@ -132,7 +170,13 @@ enum Recording {
         case kinds.step:
             let (at, decided) = (try instant(), try decisions())
             return .step(at, inputs: Array(rest), decided)
-        case kinds.full: return .full
+        case kinds.full:
+            switch try take(1)[0] {
+            case endings.limit: return .full(.limit)
+            case endings.slowDisk: return .full(.slowDisk)
+            case endings.largeState: return .full(.largeState(bytes: try number()))
+            case let other: throw Malformed(description: "\(other) is no reason for which a recording ends")
+            }
         case let other: throw Malformed(description: "\(other) is no kind of row; is the recording of a newer release?")
         }
     }

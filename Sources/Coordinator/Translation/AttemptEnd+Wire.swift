@@ -51,7 +51,7 @@ enum ReportedEnd {
     static func elements(_ wire: WireElements) throws(TranslationError) -> [[UInt8]] {
         try TranslationError.checkCount(
             wire.elements.count, "elements for a forEach", limit: Limits.forEachElements, named: "forEachElements")
-        for element in wire.elements { try TranslationError.checkBytes(element.count, "an element of a forEach") }
+        for element in wire.elements { try TranslationError.checkBytes(element.count, "the list for a forEach has an element") }
         return wire.elements.map { [UInt8]($0) }
     }
 }

@@ -10,7 +10,7 @@ extension Graph {
             wire.nodes.count, "nodes in one graph", limit: Limits.graphNodes, named: "graphNodes")
         try TranslationError.checkName(wire.name, "the graph's name")
         for (index, parameters) in wire.parameters.enumerated() {
-            try TranslationError.checkBytes(parameters.count, "the parameters \(index) of the graph")
+            try TranslationError.checkBytes(parameters.count, "\(wire.user(ofParameters: index)) has parameters")
         }
         var nodes: [Node] = []
         nodes.reserveCapacity(wire.nodes.count)
@@ -18,6 +18,36 @@ extension Graph {
             nodes.append(try Node(wire: node, index: index, graph: wire))
         }
         self.init(name: wire.name, nodes: nodes, parameters: wire.parameters.map { [UInt8]($0) })
+    }
+}
+
+extension WireGraph {
+    /// The first node that they are for, in words.
+    fileprivate func user(ofParameters index: Int) -> String {
+        guard let node = nodes.firstIndex(where: { $0.uses(parameters: index) }) else { return "the graph" }
+        let id = nodes[node].id
+        return "node \(node)\(id.isEmpty || id.utf8.count > Limits.nameBytes ? "" : " (`\(id)`)") of the graph"
+    }
+}
+
+extension WireNode {
+    /// For itself, or for one of its conditions.
+    fileprivate func uses(parameters index: Int) -> Bool {
+        switch kind {
+        case .operation(let operation) where operation.parameters == index: true
+        case .decider(let decider) where decider.parameters == index: true
+        case .operation, .decider, .group, .forEach, nil: conditions.contains { $0.uses(parameters: index) }
+        }
+    }
+}
+
+extension WireCondition {
+    fileprivate func uses(parameters index: Int) -> Bool {
+        switch kind {
+        case .probe(let probe): probe.parameters == index
+        case .composed(let composed): composed.parts.contains { $0.uses(parameters: index) }
+        case .noFailedDependencies, .noCancelledDependencies, .timeWindow, .rateLimit, nil: false
+        }
     }
 }
 
@@ -53,7 +83,7 @@ extension Node {
                 forEach.elements.count, "elements in the forEach of node \(index)", limit: Limits.forEachElements,
                 named: "forEachElements")
             for element in forEach.elements {
-                try TranslationError.checkBytes(element.count, "an element of the forEach of node \(index)")
+                try TranslationError.checkBytes(element.count, "node \(index) of the graph has an element")
             }
             kind = .forEach(
                 ForEachNode(

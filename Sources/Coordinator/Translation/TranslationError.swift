@@ -19,10 +19,10 @@ public struct TranslationError: Error, Hashable, CustomStringConvertible {
     }
 
     /// - Throws: when JSON that travels within assignments is too large for that.
-    static func checkBytes(_ count: Int, _ what: String) throws(TranslationError) {
-        guard count <= CoordinatorLimits.parameterBytes else {
+    static func checkBytes(_ count: Int, _ what: @autoclosure () -> String) throws(TranslationError) {
+        guard count <= Limits.parameterBytes else {
             throw TranslationError(
-                "\(what) have \(count) bytes; the limit is \(CoordinatorLimits.parameterBytes) (parameterBytes): "
+                "\(what()) of \(count) bytes; the limit is \(Limits.parameterBytes) (parameterBytes): "
                     + "hand large data over as a file or as another operation's value")
         }
     }

@@ -129,7 +129,10 @@ extension GraphReader {
                     "`forEach` has \(values.count) elements; at most \(FileLimits.forEachElements) are possible", value: field.value,
                     node: node)
             } else {
-                elements = values.compactMap { readData($0, scope: scope, isFixed: true, node: node)?.json }
+                elements = values.compactMap { value -> String? in
+                    guard let text = readData(value, scope: scope, isFixed: true, node: node)?.json else { return nil }
+                    return mayTravel(text, as: "an element has", at: document[value].position, node: node) ? text : nil
+                }
             }
         case .scalar(let scalar):
             if let list = readListVariable(scalar.text, scope: scope, value: field.value, node: node) {
@@ -157,7 +160,8 @@ extension GraphReader {
             report("`forEach` needs a list, and \(quoted(text)) is \(quoted(found.text))", value: value, node: node)
             return []
         }
-        return elements.map(\.json)
+        let position = document[value].position
+        return elements.map(\.json).filter { mayTravel($0, as: "an element has", at: position, node: node) }
     }
 
     private static let elementName = "item"

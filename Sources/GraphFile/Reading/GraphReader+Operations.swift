@@ -9,9 +9,24 @@ extension GraphReader {
             case .op: readRegistered(fields, index: index, scope: scope, node: node)
             case .group, .ordered: nil
             }
-        guard let read else { return }
-        let parameters = parameters.index(of: read.parameters)
+        guard let read, let parameters = indexOfParameters(read.parameters, at: drafts[node].position, node: node) else { return }
         drafts[index].kind = .operation(type: read.type, parameters: parameters, isTemplated: scope.isTemplated)
+    }
+
+    /// Puts parameters into the graph's table. nil: reported.
+    mutating func indexOfParameters(_ value: JSONValue, at position: GraphFilePosition, node: Int) -> Int? {
+        let text = value.json
+        return mayTravel(text, as: "the parameters have", at: position, node: node) ? parameters.index(of: text) : nil
+    }
+
+    /// Whether JSON is small enough for assignments; if not, that is reported.
+    mutating func mayTravel(_ text: String, as what: String, at position: GraphFilePosition, node: Int) -> Bool {
+        let bytes = text.utf8.count
+        guard bytes > FileLimits.parameterBytes else { return true }
+        report(
+            "\(what) \(bytes) bytes as JSON; the limit is \(FileLimits.parameterBytes) (parameterBytes): hand large data over as a file or as"
+                + " another operation's value", at: position, node: node)
+        return false
     }
 
     /// Registered name of what `run` and `exec` are.

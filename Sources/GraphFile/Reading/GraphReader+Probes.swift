@@ -25,8 +25,8 @@ extension GraphReader {
             probe.type = text
             parameters = readConditionParameters(text, value, fields[.with]?.value, scope: scope, node: node)
         }
-        guard let parameters else { return nil }
-        probe.parameters = UInt32(self.parameters.index(of: parameters))
+        guard let parameters, let index = indexOfParameters(parameters, at: document[value].position, node: node) else { return nil }
+        probe.parameters = UInt32(index)
         return probe
     }
 

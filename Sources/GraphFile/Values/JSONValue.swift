@@ -114,9 +114,8 @@ struct ParameterTable {
     private(set) var texts: [String] = []
     private var indices: [String: Int] = [:]
 
-    /// The index of a value's text, added if it is new.
-    mutating func index(of value: JSONValue) -> Int {
-        let text = value.json
+    /// The index of a text, added if it is new.
+    mutating func index(of text: String) -> Int {
         if let index = indices[text] { return index }
         return append(text)
     }

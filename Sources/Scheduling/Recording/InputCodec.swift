@@ -1,7 +1,7 @@
 /// The bytes of what a scheduler was told, for a flight recorder. The first byte is the kind; a release reads its own recordings only.
 public enum InputCodec {
     /// Of everything that is recorded.
-    public static let version: UInt8 = 4
+    public static let version: UInt8 = 5
 
     public static func encode(_ inputs: [Input]) -> [UInt8] {
         var writer = ByteWriter()

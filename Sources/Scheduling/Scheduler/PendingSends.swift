@@ -6,7 +6,9 @@ struct PendingSends {
     var productReceipts: [Int: [ProductReceipt]] = [:]
     var stops: [Int: [StopOrder]] = [:]
     var dispatches: [Int: [Assignment]] = [:]
-    var events: [SubmissionNumber: [UnitEvent]] = [:]
+    private(set) var events: [SubmissionNumber: [UnitEvent]] = [:]
+    /// Where in them the last one of a unit is. Looked up, never iterated.
+    private var lastEvents: [UnitID: Int] = [:]
     /// Submissions whose followers are to see a new view.
     var touched: Set<SubmissionNumber> = []
     /// In the order of their ends.
@@ -14,6 +16,29 @@ struct PendingSends {
 
     mutating func send(_ message: Message, to peer: PeerID) { direct.append((peer, message)) }
     mutating func touch(_ number: SubmissionNumber) { touched.insert(number) }
+
+    /// What is noted of a unit for each of several things that happen to it in a step is told once, where it comes to the same.
+    mutating func tell(_ event: UnitEvent, of unit: UnitID) {
+        if let last = lastEvents[unit], let told = events[unit.submission]?[last], event.isNoNews(behind: told) { return }
+        events[unit.submission, default: []].append(event)
+        lastEvents[unit] = (events[unit.submission]?.count ?? 1) - 1
+    }
+}
+
+extension UnitEvent {
+    /// Of ends each counts: its group may have begun anew in between. By which clock it was does not matter: a step is one moment.
+    ///
+    /// - Parameter told: of the same unit in the same step.
+    fileprivate func isNoNews(behind told: UnitEvent) -> Bool {
+        switch state {
+        case .succeeded, .failed, .cancelled: return false
+        case .blocked, .queued, .locking, .evaluating, .running, .paused, .retrying, .stopping: break
+        }
+        guard state == told.state, errors.isEmpty, progress == nil, added == nil else { return false }
+        var same = told
+        same.at = at
+        return self == same
+    }
 }
 
 extension Scheduler {
@@ -99,7 +124,7 @@ extension Scheduler {
         if state.stop != nil { event.history = durable.submissions[submission].histories[Int32(unit.index)] ?? [] }
         if isNew, wantsDetails { event.added = addedView(of: unit.index, submission) }
         if wantsDetails, !isGroup, case .success(let payload)? = state.outcome { event.value = payload }
-        pending.events[unit.submission, default: []].append(event)
+        pending.tell(event, of: unit)
     }
 }
 

@@ -9,7 +9,7 @@ struct JournalReplayCommand: ToolCommand {
         abstract: "Tell a scheduler once more what a coordinator's was told, and compare what it decides.",
         discussion: """
             Needs a recording, which `aop coordinator --flight-recorder BYTES` makes from its start on. Exits 1 with the first step that comes to
-            something else than it did then. It may be of a coordinator that runs.
+            something else than it did then, and 5 where no step was recorded. It may be of a coordinator that runs.
 
             Examples:
               aop journal replay
@@ -45,6 +45,9 @@ struct JournalReplayCommand: ToolCommand {
         case .quiet: break
         case .text: try await console.write(text(replay))
         }
+        if let gap = replay.gap {
+            throw ToolError(.notFound, "nothingRecorded", "nothing was recorded in \(path) that could be compared: \(gap)")
+        }
         guard let difference = replay.difference else { return .success }
         throw ToolError(
             .toolError, "replay",
@@ -54,7 +57,7 @@ struct JournalReplayCommand: ToolCommand {
 
     private func text(_ replay: JournalReplay) -> String {
         var lines = [replay.path, "  \(replay.steps) steps, \(replay.inputs) inputs, \(replay.facts) facts"]
-        if !replay.isWhole { lines.append("  it ended at its limit; what came later was not recorded") }
+        if let ending = replay.ending { lines.append("  it ends early: \(ending); what came later was not recorded") }
         if replay.unreadBytes > 0 {
             lines.append(
                 "  its last \(replay.unreadBytes) bytes are no whole row: it was cut off there, as by a crash, or is damaged; what they say is not told"
@@ -63,7 +66,7 @@ struct JournalReplayCommand: ToolCommand {
         if let difference = replay.difference {
             lines.append("  step \(difference.step): fact \(difference.sequences.then) then, \(difference.sequences.now) now")
             lines += difference.facts.map { "    now: \(PlainText.of($0))" }
-        } else {
+        } else if replay.gap == nil {
             lines.append("the same decisions, step by step\(replay.unreadBytes > 0 ? ", up to there" : "")")
         }
         return lines.joined(separator: "\n") + "\n"
@@ -79,7 +82,8 @@ struct JournalReplayCommand: ToolCommand {
         }
         return .shape([
             ("path", .string(replay.path)), ("steps", .integer(Int64(replay.steps))), ("inputs", .integer(Int64(replay.inputs))),
-            ("facts", .integer(Int64(clamping: replay.facts))), ("whole", .bool(replay.isWhole)),
+            ("facts", .integer(Int64(clamping: replay.facts))), ("whole", .bool(replay.ending == nil)),
+            ("ending", replay.ending.map { .string($0) } ?? .null), ("gap", replay.gap.map { .string($0) } ?? .null),
             ("unreadBytes", .integer(Int64(replay.unreadBytes))), ("difference", difference ?? .null),
         ])
     }
