@@ -36,6 +36,10 @@ struct RateLines {
         var waiting = Deque<Waiter>()
         /// When the front of the line is looked at; nil: nobody waits.
         var wakeAt: Int64?
+        /// For whom it is looked at then.
+        var head: UnitID?
+        /// Those who were called have until then to take their turns, if nobody starts before.
+        var restsUntil: Int64 = 0
 
         /// Puts the unit where those stand who have waited as long, if it is not there already.
         /// - Complexity: O(log n) and a move of what stands behind it.
@@ -58,6 +62,8 @@ struct RateLines {
     }
     private(set) var numbers: [String: Int32] = [:]
     var lines: [Line] = []
+    /// The lines that are watched for a unit: mostly one, as it stands in one. Looked up, never iterated.
+    private(set) var heads: [UnitID: [Int32]] = [:]
 
     mutating func number(of key: String) -> Int32 {
         if let known = numbers[key] { return known }
@@ -71,6 +77,19 @@ struct RateLines {
         let line = Int(number(of: limit.key))
         lines[line].kept = max(lines[line].kept, limit.count)
         lines[line].starts.append(boot)
+        lines[line].restsUntil = 0
         if lines[line].starts.count > lines[line].kept { lines[line].starts.removeFirst() }
+    }
+
+    /// - Parameter head: nil: nobody waits there.
+    mutating func watch(_ number: Int32, for head: UnitID?) {
+        let earlier = lines[Int(number)].head
+        guard earlier != head else { return }
+        lines[Int(number)].head = head
+        if let earlier, var others = heads.removeValue(forKey: earlier) {
+            others.removeAll { $0 == number }
+            if !others.isEmpty { heads[earlier] = others }
+        }
+        if let head { heads[head, default: []].append(number) }
     }
 }

@@ -172,10 +172,21 @@ extension Scheduler {
                 rateLines.lines[index].waiting.removeFirst()
                 continue
             }
+            rateLines.watch(number, for: first.unit)
             let due = max(notBefore, opening)
             if let earlier = rateLines.lines[index].wakeAt, earlier <= due { return }
             rateLines.lines[index].wakeAt = due
             return timers.insert(.turn(number), due: due)
+        }
+        rateLines.watch(number, for: nil)
+    }
+
+    /// Something has become of the unit: if it stood at the front of a line and has left it, that need not wait as long as it had to.
+    mutating func leaveLine(_ unit: UnitID) {
+        guard !rateLines.heads.isEmpty, let numbers = rateLines.heads[unit], !isInTurn(unit) else { return }
+        for number in numbers {
+            rateLines.lines[Int(number)].wakeAt = nil
+            watchLine(number, notBefore: rateLines.lines[Int(number)].restsUntil)
         }
     }
 
@@ -194,6 +205,7 @@ extension Scheduler {
             }
             rateLines.lines[index].waiting.removeFirst()
         }
+        rateLines.lines[index].restsUntil = now.boot + Self.lineLookMilliseconds
         watchLine(number, notBefore: now.boot + Self.lineLookMilliseconds)
     }
 

@@ -1,0 +1,109 @@
+import Scheduling
+import Testing
+
+/// Limits that differ under one key: who stands behind whom in its line, and which starts are remembered.
+@Suite struct RateLimitTests {
+    private func cluster() -> FakeCluster {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        return cluster
+    }
+
+    private func limit(_ count: Int, per milliseconds: Int64, key: String = "api") -> Condition {
+        Condition(.rateLimit(RateLimit(key: key, count: count, perMilliseconds: milliseconds)))
+    }
+
+    private func limited(_ id: String, _ count: Int, per milliseconds: Int64, after: [String] = []) -> Sketch {
+        Sketch.op(id, after: after).having { $0.conditions = [limit(count, per: milliseconds)] }
+    }
+
+    // MARK: The first in line
+
+    enum Leaving: CaseIterable { case cancelled, cancelledAround, paused, pausedAround, queueTimedOut, deadlinePassed }
+
+    /// Whoever stands behind one that has longer to wait does not wait for that when it is not there any more; also in another submission.
+    @Test(arguments: Leaving.allCases, [false, true])
+    func firstInLine_isNotWaitedFor_whenItHasLeft(leaving: Leaving, restarts: Bool) throws {
+        var cluster = cluster()
+        let slow = Sketch.op("slow").having {
+            $0.conditions = [limit(1, per: 20_000)]
+            if leaving == .queueTimedOut { $0.queueTimeoutMilliseconds = 5_000 }
+            if leaving == .deadlinePassed { $0.deadlineMilliseconds = 5_000 }
+        }
+        let id = cluster.submit(Sketch.group("root", [limited("first", 1, per: 1_000), .group("g", [slow])]).graph(), key: "1") ?? ""
+        cluster.submit(Sketch.group("root", [limited("fast", 1, per: 1_000)]).graph(), key: "2")
+        if restarts {
+            try cluster.restart(after: 500)
+            cluster.reattach(1, slots: 8)
+        }
+        cluster.advance(restarts ? 4_499 : 4_999)
+        #expect(cluster.dispatched == ["first"])
+        switch leaving {
+        case .cancelled: _ = cluster.ask(.cancel(submission: id, path: "g/slow", reason: "", now: false))
+        case .cancelledAround: _ = cluster.ask(.cancel(submission: id, path: "g", reason: "", now: false))
+        case .paused: _ = cluster.ask(.pause(submission: id, path: "g/slow"))
+        case .pausedAround: _ = cluster.ask(.pause(submission: id, path: "g"))
+        case .queueTimedOut, .deadlinePassed: cluster.advance(1)
+        }
+        #expect(cluster.dispatched == ["first", "fast"])
+    }
+
+    @Test func firstInLine_isNotWaitedFor_whenItHasLeft_inTheSameSubmission() {
+        var cluster = cluster()
+        cluster.submit(
+            Sketch.group(
+                "root", [limited("first", 1, per: 1_000), limited("slow", 1, per: 86_400_000), limited("fast", 1, per: 1_000)]
+            ).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "slow", reason: "", now: false))
+        cluster.advance(999)
+        #expect(cluster.dispatched == ["first"])
+        cluster.advance(1)
+        #expect(cluster.dispatched == ["first", "fast"])
+    }
+
+    /// It is the first again, and waits as long as its own limit says.
+    @Test func firstInLine_isThatAgain_whenItGoesOn() {
+        var cluster = cluster()
+        let operations = [
+            limited("first", 1, per: 1_000), limited("slow", 1, per: 20_000), limited("b", 1, per: 1_000), limited("c", 1, per: 1_000),
+        ]
+        cluster.submit(Sketch.group("root", operations).graph())
+        cluster.advance(5_000)
+        _ = cluster.ask(.pause(submission: "last", path: "slow"))
+        #expect(cluster.dispatched == ["first", "b"])
+        _ = cluster.ask(.resume(submission: "last", path: "slow"))
+        cluster.advance(19_999)
+        #expect(cluster.dispatched == ["first", "b"])
+        cluster.advance(1)
+        #expect(cluster.dispatched == ["first", "b", "slow"])
+        cluster.advance(1_000)
+        #expect(cluster.dispatched == ["first", "b", "slow", "c"])
+    }
+
+    @Test func groupThatIsFirstInLine_isNotWaitedFor_whenItHasLeft() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [limited("first", 1, per: 1_000)]).graph(), key: "1")
+        let group = Sketch.group("g", [.op("x"), .op("y")]).having { $0.conditions = [limit(1, per: 20_000)] }
+        let id = cluster.submit(Sketch.group("root", [group]).graph(), key: "2") ?? ""
+        cluster.submit(Sketch.group("root", [limited("fast", 1, per: 1_000)]).graph(), key: "3")
+        cluster.advance(5_000)
+        #expect(cluster.dispatched == ["first"])
+        _ = cluster.ask(.cancel(submission: id, path: "g", reason: "", now: false))
+        #expect(cluster.dispatched == ["first", "fast"])
+    }
+
+    /// It stands in one line after the other.
+    @Test func oneWithTwoLimits_isNotWaitedFor_inTheSecondLine() {
+        var cluster = cluster()
+        let first = Sketch.op("first").having { $0.conditions = [limit(1, per: 1_000), limit(1, per: 1_000, key: "other")] }
+        let both = Sketch.op("both").having { $0.conditions = [limit(1, per: 20_000), limit(1, per: 30_000, key: "other")] }
+        let id = cluster.submit(Sketch.group("root", [first, both]).graph(), key: "1") ?? ""
+        cluster.advance(20_000)
+        let behind = Sketch.op("behind").having { $0.conditions = [limit(1, per: 1_000, key: "other")] }
+        cluster.submit(Sketch.group("root", [behind, limited("free", 1, per: 1_000)]).graph(), key: "2")
+        cluster.advance(2_000)
+        #expect(cluster.dispatched == ["first", "free"])
+        _ = cluster.ask(.cancel(submission: id, path: "both", reason: "", now: false))
+        #expect(cluster.dispatched == ["first", "free", "behind"])
+    }
+}
