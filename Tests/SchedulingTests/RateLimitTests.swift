@@ -92,6 +92,17 @@ import Testing
         #expect(cluster.dispatched == ["first", "fast"])
     }
 
+    /// Two that start at once have the line looked at too early.
+    @Test func limitWithinLessThanASecond_isUsedUpEachTime() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", ["a", "b", "c", "d", "e", "f"].map { limited($0, 2, per: 300) }).graph())
+        #expect(cluster.dispatched == ["a", "b"])
+        cluster.advance(300)
+        #expect(cluster.dispatched == ["a", "b", "c", "d"])
+        cluster.advance(300)
+        #expect(cluster.dispatched == ["a", "b", "c", "d", "e", "f"])
+    }
+
     /// It stands in one line after the other.
     @Test func oneWithTwoLimits_isNotWaitedFor_inTheSecondLine() {
         var cluster = cluster()

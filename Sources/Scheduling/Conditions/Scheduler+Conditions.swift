@@ -205,8 +205,8 @@ extension Scheduler {
             }
             rateLines.lines[index].waiting.removeFirst()
         }
-        rateLines.lines[index].restsUntil = now.boot + Self.lineLookMilliseconds
-        watchLine(number, notBefore: now.boot + Self.lineLookMilliseconds)
+        if woken > 0 { rateLines.lines[index].restsUntil = now.boot + Self.lineLookMilliseconds }
+        watchLine(number, notBefore: rateLines.lines[index].restsUntil)
     }
 
     private static let lineLookMilliseconds: Int64 = 1_000
