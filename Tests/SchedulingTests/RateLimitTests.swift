@@ -117,4 +117,91 @@ import Testing
         _ = cluster.ask(.cancel(submission: id, path: "both", reason: "", now: false))
         #expect(cluster.dispatched == ["first", "free", "behind"])
     }
+
+    // MARK: What is remembered
+
+    /// Five start under a limit that remembers one by itself.
+    @Test(arguments: [false, true]) func startsBeforeTheFirstOneUnderALargerLimit_countForIt(restarts: Bool) throws {
+        var cluster = cluster()
+        let small = Sketch.group("small", (0..<5).map { limited("s\($0)", 1, per: 10) })
+        let large = Sketch.group("large", (0..<6).map { limited("l\($0)", 6, per: 8_000) }, after: ["small"])
+        cluster.submit(Sketch.group("root", [small, large]).graph())
+        cluster.advance(100)
+        #expect(cluster.dispatched == (0..<5).map { "small/s\($0)" })
+        if restarts {
+            try cluster.restart()
+            cluster.reattach(1, slots: 8)
+        }
+        for path in cluster.heldPaths { cluster.end(path) }
+        #expect(cluster.dispatched.count == 6, "one of the six has room beside the five")
+        cluster.advance(8_000)
+        #expect(cluster.dispatched.count == 11)
+    }
+
+    /// Also of those that are negated, which count no starts.
+    @Test func negatedLimit_seesAsManyStartsAsItCounts() {
+        var cluster = cluster()
+        let other = Sketch.op("other", after: ["small"]).having {
+            $0.conditions = [Condition(.rateLimit(RateLimit(key: "api", count: 3, perMilliseconds: 8_000)), isNegated: true)]
+        }
+        let small = Sketch.group("small", (0..<3).map { limited("s\($0)", 1, per: 10) })
+        cluster.submit(Sketch.group("root", [small, other]).graph())
+        cluster.advance(100)
+        for path in cluster.heldPaths { cluster.end(path) }
+        #expect(cluster.heldPaths == ["other"])
+    }
+
+    @Test(arguments: [false, true]) func whatIsAdded_namesItsLimits(restarts: Bool) throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [Sketch.op("a")] + (0..<5).map { limited("s\($0)", 1, per: 10) }).graph(), key: "1")
+        #expect(cluster.produce("a", .of(limited("x", 6, per: 8_000), id: "x"))?.isNew == true)
+        cluster.advance(100)
+        #expect(cluster.dispatched == ["a", "s0", "s1", "s2", "s3", "s4", "x"])
+        if restarts {
+            try cluster.restart(after: 100)
+            cluster.reattach(1, slots: 8)
+        }
+        cluster.submit(Sketch.group("root", [limited("y", 6, per: 8_000)]).graph(), key: "2")
+        #expect(!cluster.dispatched.contains("y"))
+        cluster.advance(8_000)
+        #expect(cluster.dispatched.contains("y"))
+    }
+
+    /// Of the starts before it was named as many count as were remembered by then.
+    @Test func limitThatIsNamedLater_seesWhatIsRemembered() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", (0..<3).map { limited("s\($0)", 1, per: 10) }).graph(), key: "1")
+        cluster.advance(100)
+        cluster.submit(Sketch.group("root", (0..<3).map { limited("l\($0)", 3, per: 8_000) }).graph(), key: "2")
+        #expect(cluster.dispatched == ["s0", "s1", "s2", "l0", "l1"])
+    }
+
+    private func remembered(by scheduler: Scheduler) -> String {
+        Mirror(reflecting: scheduler).descendant("durable", "rates", "records").map { stateDescription(of: $0) } ?? "nothing"
+    }
+
+    /// Only what had started was known then.
+    @Test(arguments: [false, true]) func journalFromBefore_remembersAsManyStartsAsItDid(isOld: Bool) throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [limited("a", 1, per: 10), limited("b", 6, per: 8_000, after: ["a"])]).graph())
+        #expect(cluster.dispatched == ["a"])
+        var scheduler = Scheduler(.init())
+        for fact in isOld ? cluster.journal.ofTheFirstRules : cluster.journal { try scheduler.restore(fact) }
+        #expect(remembered(by: scheduler).contains("kept:\(isOld ? 1 : 6),"), "\(remembered(by: scheduler))")
+        // The next start goes by the newest rules, and knows what is still to come.
+        var outputs = Outputs()
+        scheduler.start(at: cluster.now, incarnation: Incarnation(99), into: &outputs)
+        #expect(remembered(by: scheduler).contains("kept:6,"), "\(remembered(by: scheduler))")
+    }
+
+    @Test func limitUnderWhichNothingHasStarted_isInTheSnapshot() throws {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [limited("a", 6, per: 8_000)]).graph())
+        var sections: [[UInt8]] = []
+        cluster.scheduler.writeSnapshot { sections.append($0) }
+        var restored = Scheduler(.init())
+        for section in sections { try restored.restore(section: section[...]) }
+        #expect(remembered(by: restored) == remembered(by: cluster.scheduler))
+        #expect(remembered(by: restored).contains("kept:6,"), "\(remembered(by: restored))")
+    }
 }

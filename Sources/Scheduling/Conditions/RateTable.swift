@@ -8,7 +8,14 @@ struct RateTable {
         /// How many are remembered: the largest count that anybody named.
         var kept = 0
     }
+    /// Of each key that was ever named, whether anything has started under it or not.
     var records: [String: Record] = [:]
+
+    /// From now on as many starts are remembered as the limit counts.
+    mutating func name(_ limit: RateLimit) {
+        guard limit.count > records[limit.key]?.kept ?? 0 else { return }
+        records[limit.key, default: Record()].kept = limit.count
+    }
 
     mutating func start(_ limit: RateLimit, at: Int64) {
         var record = records.removeValue(forKey: limit.key) ?? Record()
@@ -31,7 +38,6 @@ struct RateLines {
 
     struct Line {
         var starts = Deque<Int64>()
-        var kept = 0
         /// In line, in the order of their places; those that do not wait any more are skipped when their turn comes.
         var waiting = Deque<Waiter>()
         /// When the front of the line is looked at; nil: nobody waits.
@@ -73,12 +79,12 @@ struct RateLines {
         return number
     }
 
-    mutating func start(_ limit: RateLimit, at boot: Int64) {
-        let line = Int(number(of: limit.key))
-        lines[line].kept = max(lines[line].kept, limit.count)
+    /// - Parameter kept: how many are remembered.
+    mutating func start(_ key: String, at boot: Int64, kept: Int) {
+        let line = Int(number(of: key))
         lines[line].starts.append(boot)
         lines[line].restsUntil = 0
-        if lines[line].starts.count > lines[line].kept { lines[line].starts.removeFirst() }
+        if lines[line].starts.count > kept { lines[line].starts.removeFirst() }
     }
 
     /// - Parameter head: nil: nobody waits there.

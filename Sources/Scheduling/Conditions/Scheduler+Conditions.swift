@@ -139,7 +139,7 @@ extension Scheduler {
     }
 
     mutating func noteStart(_ limit: RateLimit) {
-        rateLines.start(limit, at: now.boot)
+        rateLines.start(limit.key, at: now.boot, kept: durable.rates.records[limit.key]?.kept ?? limit.count)
         watchLine(rateLines.number(of: limit.key))
     }
 
@@ -242,7 +242,6 @@ extension Scheduler {
         for key in durable.rates.records.keys.sorted() {
             guard let record = durable.rates.records[key] else { continue }
             let line = Int(rateLines.number(of: key))
-            rateLines.lines[line].kept = record.kept
             for start in record.starts { rateLines.lines[line].starts.append(now.boot - max(0, now.wall - start)) }
         }
         var waiting: [(since: Int64, unit: UnitID)] = []
