@@ -259,6 +259,9 @@ struct DurableState {
             submissions[index].requestStop(unit.index, .queueTimedOut, hurried: false, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         }
+        for case .added(let unit, _, let firstNode) in effects {
+            noteLimits(of: submissions[index(of: unit.submission)].graph.nodes[firstNode...])
+        }
     }
 
     private mutating func follow(_ rules: UInt32) throws(FactMismatch) {
@@ -266,8 +269,21 @@ struct DurableState {
             throw FactMismatch("the facts of this start follow rules \(rules), and this version knows them up to \(Rules.newest)")
         }
         guard rules != self.rules else { return }
+        let isNoted = self.rules >= Rules.remembersNamedCounts
         self.rules = rules
-        for index in Array(submissions.indices) { submissions[index].rules = rules }
+        for index in Array(submissions.indices) {
+            submissions[index].rules = rules
+            // What has ended names nothing any more, whether it is kept or forgotten.
+            if !isNoted, submissions[index].outcome == nil { noteLimits(of: submissions[index].graph.nodes[...]) }
+        }
+    }
+
+    /// The limits of rates that a graph, or what is added to it, names.
+    private mutating func noteLimits(of nodes: ArraySlice<Node>) {
+        guard rules >= Rules.remembersNamedCounts else { return }
+        for node in nodes {
+            for condition in node.conditions { if let limit = condition.rate { rates.name(limit) } }
+        }
     }
 
     private mutating func admit(_ admission: Admission, _ effects: inout [Effect]) throws(FactMismatch) {
@@ -279,6 +295,7 @@ struct DurableState {
         var submission = Submission(admission)
         submission.rules = rules
         submission.keyNumbers = submission.layout.locks.map { plan in plan.keys.map { locks.number(of: $0) } } ?? []
+        noteLimits(of: admission.graph.nodes[...])
         submissions.append(submission)
         submissions[submissions.total - 1].beginRoot(at: admission.at, &effects)
         passLocksOn(from: submissions.total - 1, at: admission.at, &effects)

@@ -12,7 +12,9 @@ public enum Rules {
     static let forgivesDeaths: UInt32 = 3
     /// Errors that decisions have added to a group come after those of its failed children, and before what was cancelled.
     static let ordersOwnErrors: UInt32 = 4
-    public static let newest: UInt32 = 4
+    /// As many starts are remembered under a key as the largest count says that a graph named, also before anything starts under that.
+    static let remembersNamedCounts: UInt32 = 5
+    public static let newest: UInt32 = 5
 }
 
 extension Scheduler {

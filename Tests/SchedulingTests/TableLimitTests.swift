@@ -49,6 +49,23 @@ import Testing
         #expect(problem?.contains("would exceed the limit of 2 (keys)") == true, "\(problem ?? "taken")")
     }
 
+    /// Nothing has started under it, and under a negated one nothing ever counts.
+    @Test(arguments: [false, true]) func keyOfARateLimit_countsFromWhenItIsNamed(isNegated: Bool) {
+        func limited(_ key: String) -> Graph {
+            let limit = Condition(.rateLimit(RateLimit(key: key, count: 1, perMilliseconds: 1_000)), isNegated: isNegated)
+            return Sketch.group("root", [Sketch.op("a").having { $0.conditions = [limit] }]).graph()
+        }
+        var configuration = Scheduler.Configuration()
+        configuration.keysMax = 1
+        var cluster = FakeCluster(configuration)
+        #expect(cluster.submit(limited("one"), key: "1") != nil)
+        guard case .failed(.refused)? = submit(&cluster, limited("two"), key: "2") else {
+            Issue.record("it was not refused")
+            return
+        }
+        #expect(cluster.submit(limited("one"), key: "3") != nil)
+    }
+
     @Test func followsBeyondTheLimit_areBusy() {
         var configuration = Scheduler.Configuration()
         configuration.followsPerPeerMax = 1

@@ -33,10 +33,11 @@ public struct Condition: Hashable, Sendable {
         return isNegated ? "Not<\(name)>" : name
     }
 
+    /// The limit that it looks at.
+    var rate: RateLimit? { if case .rateLimit(let limit) = kind { limit } else { nil } }
+
     /// The limit under which a start counts.
-    var countedRate: RateLimit? {
-        if case .rateLimit(let limit) = kind, !isNegated { limit } else { nil }
-    }
+    var countedRate: RateLimit? { isNegated ? nil : rate }
 }
 
 /// A condition that a worker evaluates.

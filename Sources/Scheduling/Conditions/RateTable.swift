@@ -8,7 +8,14 @@ struct RateTable {
         /// How many are remembered: the largest count that anybody named.
         var kept = 0
     }
+    /// Of each key that was ever named, whether anything has started under it or not.
     var records: [String: Record] = [:]
+
+    /// From now on as many starts are remembered as the limit counts.
+    mutating func name(_ limit: RateLimit) {
+        guard limit.count > records[limit.key]?.kept ?? 0 else { return }
+        records[limit.key, default: Record()].kept = limit.count
+    }
 
     mutating func start(_ limit: RateLimit, at: Int64) {
         var record = records.removeValue(forKey: limit.key) ?? Record()
@@ -31,11 +38,14 @@ struct RateLines {
 
     struct Line {
         var starts = Deque<Int64>()
-        var kept = 0
         /// In line, in the order of their places; those that do not wait any more are skipped when their turn comes.
         var waiting = Deque<Waiter>()
         /// When the front of the line is looked at; nil: nobody waits.
         var wakeAt: Int64?
+        /// For whom it is looked at then.
+        var head: UnitID?
+        /// Those who were called have until then to take their turns, if nobody starts before.
+        var restsUntil: Int64 = 0
 
         /// Puts the unit where those stand who have waited as long, if it is not there already.
         /// - Complexity: O(log n) and a move of what stands behind it.
@@ -58,6 +68,8 @@ struct RateLines {
     }
     private(set) var numbers: [String: Int32] = [:]
     var lines: [Line] = []
+    /// The lines that are watched for a unit: mostly one, as it stands in one. Looked up, never iterated.
+    private(set) var heads: [UnitID: [Int32]] = [:]
 
     mutating func number(of key: String) -> Int32 {
         if let known = numbers[key] { return known }
@@ -67,10 +79,23 @@ struct RateLines {
         return number
     }
 
-    mutating func start(_ limit: RateLimit, at boot: Int64) {
-        let line = Int(number(of: limit.key))
-        lines[line].kept = max(lines[line].kept, limit.count)
+    /// - Parameter kept: how many are remembered.
+    mutating func start(_ key: String, at boot: Int64, kept: Int) {
+        let line = Int(number(of: key))
         lines[line].starts.append(boot)
-        if lines[line].starts.count > lines[line].kept { lines[line].starts.removeFirst() }
+        lines[line].restsUntil = 0
+        if lines[line].starts.count > kept { lines[line].starts.removeFirst() }
+    }
+
+    /// - Parameter head: nil: nobody waits there.
+    mutating func watch(_ number: Int32, for head: UnitID?) {
+        let earlier = lines[Int(number)].head
+        guard earlier != head else { return }
+        lines[Int(number)].head = head
+        if let earlier, var others = heads.removeValue(forKey: earlier) {
+            others.removeAll { $0 == number }
+            if !others.isEmpty { heads[earlier] = others }
+        }
+        if let head { heads[head, default: []].append(number) }
     }
 }

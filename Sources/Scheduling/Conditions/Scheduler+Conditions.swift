@@ -139,7 +139,7 @@ extension Scheduler {
     }
 
     mutating func noteStart(_ limit: RateLimit) {
-        rateLines.start(limit, at: now.boot)
+        rateLines.start(limit.key, at: now.boot, kept: durable.rates.records[limit.key]?.kept ?? limit.count)
         watchLine(rateLines.number(of: limit.key))
     }
 
@@ -172,10 +172,21 @@ extension Scheduler {
                 rateLines.lines[index].waiting.removeFirst()
                 continue
             }
+            rateLines.watch(number, for: first.unit)
             let due = max(notBefore, opening)
             if let earlier = rateLines.lines[index].wakeAt, earlier <= due { return }
             rateLines.lines[index].wakeAt = due
             return timers.insert(.turn(number), due: due)
+        }
+        rateLines.watch(number, for: nil)
+    }
+
+    /// Something has become of the unit: if it stood at the front of a line and has left it, that need not wait as long as it had to.
+    mutating func leaveLine(_ unit: UnitID) {
+        guard !rateLines.heads.isEmpty, let numbers = rateLines.heads[unit], !isInTurn(unit) else { return }
+        for number in numbers {
+            rateLines.lines[Int(number)].wakeAt = nil
+            watchLine(number, notBefore: rateLines.lines[Int(number)].restsUntil)
         }
     }
 
@@ -194,7 +205,8 @@ extension Scheduler {
             }
             rateLines.lines[index].waiting.removeFirst()
         }
-        watchLine(number, notBefore: now.boot + Self.lineLookMilliseconds)
+        if woken > 0 { rateLines.lines[index].restsUntil = now.boot + Self.lineLookMilliseconds }
+        watchLine(number, notBefore: rateLines.lines[index].restsUntil)
     }
 
     private static let lineLookMilliseconds: Int64 = 1_000
@@ -230,7 +242,6 @@ extension Scheduler {
         for key in durable.rates.records.keys.sorted() {
             guard let record = durable.rates.records[key] else { continue }
             let line = Int(rateLines.number(of: key))
-            rateLines.lines[line].kept = record.kept
             for start in record.starts { rateLines.lines[line].starts.append(now.boot - max(0, now.wall - start)) }
         }
         var waiting: [(since: Int64, unit: UnitID)] = []

@@ -119,7 +119,7 @@ extension Scheduler {
         for node in graph.nodes where node.hasOptions {
             for exclusion in node.options.exclusive where durable.locks.numbers[exclusion.key] == nil { more.insert(exclusion.key) }
             for condition in node.options.conditions {
-                if let limit = condition.countedRate, durable.rates.records[limit.key] == nil { rates.insert(limit.key) }
+                if let limit = condition.rate, durable.rates.records[limit.key] == nil { rates.insert(limit.key) }
             }
         }
         let known = durable.locks.keys.count + durable.rates.records.count

@@ -266,11 +266,13 @@ public struct Scheduler {
             guard followers.wantsDetails(of: unit.submission), !hasEnded(unit) else { return }
             noteChange(unit, at: at, errors: [])
         case .changed(let unit, let at, let errors):
+            leaveLine(unit)
             // One that has ended in the same step is told of with its end, after the ends of what is in it.
             guard !hasEnded(unit) else { return }
             count(unit, at: at)
             noteChange(unit, at: at, errors: errors)
         case .ended(let unit, let at, let errors):
+            leaveLine(unit)
             count(unit, at: at)
             noteChange(unit, at: at, errors: errors)
         case .kept(let unit, let at): noteChange(unit, at: at, errors: [])

@@ -372,6 +372,8 @@ extension Submission {
         case .blocked, .delayed, .held, .paused, .wanting, .locking, .ready, .postponed, .retryWait, .provisional:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
+                // Those behind it in a line have to know, however long its end takes.
+                if case .postponed = units[unit].phase { effects.append(.changed(id(unit), at: at, errors: [])) }
                 awaitChildren(of: unit, stoppedBy: reason)
             } else {
                 finish(unit, stoppedOutcome(unit), at, &effects)
