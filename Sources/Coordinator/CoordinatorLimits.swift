@@ -72,14 +72,19 @@ enum CoordinatorLimits {
     static let elementsBytes: UInt64 = 256 << 20
     /// Bytes of one large value: a named bound for the disk.
     static let blobBytes = UInt64(Limits.valueBytes)
-    /// Milliseconds after a start in which no large value is removed: by then workers have brought the results that they held.
-    static let sweepAfterStartMilliseconds: Int64 = 3_600_000
-    /// Seconds in which a large value that nothing names is kept, as something that is on its way may be about to name it.
-    static let unusedValueSeconds = 86_400
+    /// Milliseconds for which a large value stays when the last submission that named it is forgotten: who was just told of it may read it.
+    static let forgottenValueMilliseconds: Int64 = 120_000
+    /// Milliseconds between two looks for those that are to go, at least: they go through the whole state.
+    static let valueLookMilliseconds: Int64 = 1_000
+    /// Milliseconds after a start until all large values are looked through, and those after which it is done again.
+    static let sweepAfterStartMilliseconds: Int64 = 60_000
+    static let sweepPauseMilliseconds: Int64 = 3_600_000
+    /// Seconds in which a large value stays that nothing has named: who brings it anew finds it there.
+    static let unusedValueSeconds = 3_600
+    /// Seconds in which an input stays that was too large for its message: who was told of it may have it in its line.
+    static let handedOverValueSeconds = 86_400
     /// Bytes from which on a value may take so long to come that its attempt is known to have ended before.
     static let slowValueBytes: UInt64 = 1 << 20
-    /// Milliseconds by which the clock may be set while a snapshot is made: beyond it no large value is removed for that snapshot.
-    static let clockJumpMilliseconds: Int64 = 60_000
     /// Milliseconds between two snapshots that are made only because submissions were forgotten.
     static let snapshotPauseMilliseconds: Int64 = 3_600_000
     /// Bytes of the output kept of all submissions together; the oldest submissions' goes first.

@@ -11,6 +11,8 @@ public struct Outputs: Sendable {
     public var sends: [Send] = []
     /// Submissions that have ended in this step.
     public var ended: [SubmissionNumber] = []
+    /// Large values that submissions named which were forgotten in this step; others may name them, too.
+    public var forgottenValues: [StoredValue] = []
     /// How long operations had waited whose attempts have begun; empty unless ``Scheduler/tellsWaits``.
     public var waits: [OperationWait] = []
     /// What has come about; empty unless ``Scheduler/telling`` says otherwise.
@@ -25,6 +27,7 @@ public struct Outputs: Sendable {
         facts.removeAll(keepingCapacity: true)
         sends.removeAll(keepingCapacity: true)
         ended.removeAll(keepingCapacity: true)
+        forgottenValues.removeAll(keepingCapacity: true)
         waits.removeAll(keepingCapacity: true)
         happenings.removeAll(keepingCapacity: true)
         wakeAt = nil

@@ -6,6 +6,12 @@ public enum PayloadEncoding: UInt8, Hashable, Sendable {
     case bytes = 3
 }
 
+/// Names a large value: SHA-256 of its content, and its size in bytes.
+public struct StoredValue: Hashable, Sendable {
+    public let digest: [UInt8]
+    public let size: UInt64
+}
+
 /// A value of an operation: small ones by content, large ones by the digest of a file beside the journal.
 public struct Payload: Hashable, Sendable {
     public enum Storage: Hashable, Sendable {

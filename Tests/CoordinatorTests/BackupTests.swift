@@ -288,6 +288,56 @@ private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer
         #expect(!FileManager.default.fileExists(atPath: data + "/restoring.new"))
     }
 
+    private struct Interrupted: Error {}
+
+    /// Killed before any one of its changes, and then repeated with another backup.
+    @Test func restoreInterruptedAnywhere_keepsAllThatWasThere_inOneDirectory() async throws {
+        _ = try await makeData(submissions: 1)
+        _ = try JournalBackup(of: data, to: backup)
+        _ = try await makeData(submissions: 1)
+        _ = try JournalBackup(of: data, to: backup + "-2")
+        _ = try await makeData(submissions: 1)
+        var (count, isOver) = (0, false)
+        while !isOver {
+            let copy = "\(data)-\(count)"
+            try FileManager.default.copyItem(atPath: data, toPath: copy)
+            var (steps, last) = (0, "")
+            do {
+                _ = try JournalRestore(
+                    from: backup, into: copy,
+                    step: { step in
+                        last = step
+                        if steps == count { throw Interrupted() }
+                        steps += 1
+                    })
+                isOver = true
+            } catch is Interrupted {
+                let isUnderWay = DurableFiles.isThere(JournalRestore.marker(in: copy))
+                let again = try JournalRestore(from: backup + "-2", into: copy)
+                #expect(try JournalVerification(dataDirectory: copy).submissions == 2, "\(last)")
+                let replaced = try names(copy).filter { $0.hasPrefix("replaced-") }.map { "\(copy)/\($0)" }
+                if isUnderWay { #expect(replaced.count == 1 && replaced.first == again.replaced, "\(last)") }
+                let whole = try replaced.filter { try JournalVerification(dataDirectory: $0).submissions == 3 }
+                #expect(whole.count == 1, "\(last): \(replaced)")
+                if let place = whole.first {
+                    #expect(try JournalRestore(from: place, into: copy + "-back").verification.submissions == 3, "\(last)")
+                    #expect(DurableFiles.isThere(place + "/blobs") && DurableFiles.isThere(place + "/elements.sqlite"), "\(last)")
+                }
+                #expect(try names(copy).allSatisfy { !$0.hasPrefix("restoring") }, "\(last)")
+            }
+            count += 1
+        }
+        #expect(count > 12, "it has changed more than that")
+    }
+
+    @Test func backup_hasNothingThatNothingNames() async throws {
+        _ = try await makeData()
+        try FileManager.default.createDirectory(atPath: data + "/blobs/ab", withIntermediateDirectories: true)
+        try Data([1]).write(to: URL(fileURLWithPath: data + "/blobs/ab/cd"))
+        #expect(try JournalBackup(of: data, to: backup).verification.unnamedValues == 0)
+        #expect(!DurableFiles.isThere(backup + "/blobs/ab/cd") && DurableFiles.isThere(data + "/blobs/ab/cd"))
+    }
+
     @Test func damagedBackup_isRefused_andNothingIsChanged() async throws {
         let before = try await makeData()
         _ = try JournalBackup(of: data, to: backup)

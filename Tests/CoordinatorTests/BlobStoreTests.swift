@@ -243,4 +243,40 @@ import Wire
         }
         #expect(try files().isEmpty)
     }
+    private func keep(_ byte: UInt8, in store: inout BlobStore) throws -> BlobKey {
+        let bytes = Data(repeating: byte, count: 1_000)
+        let file = try store.makeIncoming()
+        try bytes.withUnsafeBytes { try file.append($0) }
+        let key = BlobKey(digest: BlobDigest(hashing: bytes), size: 1_000)
+        try store.keep([(file, key)])
+        return key
+    }
+
+    /// A backup copies the values that its journal names: none of them goes before.
+    @Test func whileSomebodyCopies_nothingIsRemoved() throws {
+        var store = try BlobStore(path: path)
+        let key = try keep(1, in: &store)
+        let lock = BlobFolderLock(toCopyFrom: path)
+        #expect(try store.remove([key.digest], handedOverSince: Date()) == nil)
+        #expect(try store.sweep(keeping: [], unusedSince: .distantFuture, handedOverSince: .distantFuture) == nil)
+        #expect(store.contains(key))
+        lock.end()
+        #expect(try store.remove([key.digest], handedOverSince: Date())?.count == 1)
+        #expect(!store.contains(key))
+    }
+
+    /// No outcome names it, and who has it in its line asks for it later.
+    @Test func whatWasHandedToAReceiver_staysForADay_alsoWhereItIsAValueAsWell() throws {
+        var store = try BlobStore(path: path)
+        let value = try keep(1, in: &store)
+        let input = try store.store(Data(repeating: 2, count: 1_000))
+        let both = try keep(3, in: &store)
+        #expect(try store.store(Data(repeating: 3, count: 1_000)) == both)
+        let yesterday = Date(timeIntervalSinceNow: -86_400)
+        #expect(try store.sweep(keeping: [], unusedSince: .distantFuture, handedOverSince: yesterday)?.count == 1)
+        #expect(!store.contains(value) && store.contains(input) && store.contains(both))
+        #expect(try store.remove([both.digest], handedOverSince: yesterday)?.count == 0)
+        #expect(try store.remove([both.digest], handedOverSince: .distantFuture)?.count == 1)
+        #expect(try BlobStore(path: path).contains(input))
+    }
 }

@@ -93,6 +93,31 @@ import Wire
         #expect(try OutputDatabase(try DataDirectory(path: path)).submissions.isEmpty)
     }
 
+    /// As a prune leaves them that was interrupted, or a coordinator that ended before it came to them.
+    @Test func valuesThatNothingNames_areTold_andGo_alsoWhereNothingIsForgotten() async throws {
+        let ids = try await makeData()
+        let files = FileManager.default.enumerator(atPath: path + "/blobs")?.compactMap { $0 as? String } ?? []
+        let file = path + "/blobs/" + (try #require(files.first { $0.contains("/") && !$0.hasPrefix("incoming") }))
+        let content = try Data(contentsOf: URL(fileURLWithPath: file))
+        #expect(try JournalVerification(dataDirectory: path).unnamedValues == 0)
+        _ = try JournalPrune(dataDirectory: path, .submissions([ids[0]]))
+        try content.write(to: URL(fileURLWithPath: file))
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path + "/blobs/incoming/7"))
+        let found = try JournalVerification(dataDirectory: path)
+        #expect(found.unnamedValues == 2 && found.unnamedValueBytes == 100_003 && found.problems.isEmpty)
+        let dry = try JournalPrune(dataDirectory: path, .endedBefore(1), isDryRun: true)
+        #expect(dry.leftValues == 2 && dry.leftValueBytes == 100_003 && dry.removedValues == 0 && values == 1)
+        // An input that a worker has in its line: the third submission has not ended.
+        BlobFile.markHandedOver(file)
+        #expect(try JournalPrune(dataDirectory: path, .endedBefore(1)).removedValues == 1)
+        #expect(values == 1)
+        chmod(file, 0o600)
+        let pruned = try JournalPrune(dataDirectory: path, .endedBefore(1))
+        #expect(pruned.forgotten.isEmpty && pruned.removedValues == 1 && pruned.removedValueBytes == 100_000 && pruned.leftValues == 1)
+        #expect(values == 0)
+        #expect(try await known() == [ids[2], ids[1]])
+    }
+
     @Test func byAge_andBySize() async throws {
         let ids = try await makeData()
         #expect(try JournalPrune(dataDirectory: path, .endedBefore(1)).forgotten.isEmpty)

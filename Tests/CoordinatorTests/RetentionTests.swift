@@ -145,6 +145,55 @@ import Wire
 
     // MARK: Large values
 
+    /// Without a snapshot, and soon: what they take is bounded by what is retained.
+    @Test func valueOfForgottenSubmissions_isRemoved_unlessAnythingElseNamesIt() async throws {
+        let (shared, own) = (Data(repeating: 7, count: 100_000), Data(repeating: 8, count: 100_000))
+        let blobs = path + "/blobs"
+        @Sendable func isThere(_ value: Data) -> Bool { DurableFiles.isThere(BlobDigest(hashing: value).path(below: blobs)) }
+        let configure: @Sendable (inout CoordinatorConfiguration) -> Void = {
+            $0.retentionMilliseconds = 1
+            $0.forgottenValueMilliseconds = 1
+        }
+        try await TestCoordinator.run(in: path, configure) { coordinator in
+            let (worker, client) = (try coordinator.peer(), try coordinator.peer())
+            _ = try worker.attach(.executor, incarnation: 1)
+            _ = try client.attach(.client, incarnation: 2)
+            defer {
+                worker.close()
+                client.close()
+            }
+            func end(_ assignment: WireAssignment, with value: Data, isNew: Bool) throws {
+                try worker.report(
+                    assignment.unit, assignment.attempt,
+                    .ended(
+                        .with {
+                            $0.startedAt = 1
+                            $0.endedAt = 2
+                            $0.outcome = .success(.blob(value))
+                        }))
+                if isNew { try worker.give(value) }
+                try worker.acknowledgement(of: assignment.unit)
+            }
+            // Its second operation runs to the end of this.
+            _ = try client.submit(.group([.noop("a"), .noop("b")]), key: "1")
+            try end(try worker.assignments(2)[0], with: shared, isNew: true)
+            _ = try client.submit(.group([.noop("a")]), key: "2")
+            try end(try worker.assignments(1)[0], with: shared, isNew: false)
+            _ = try client.submit(.group([.noop("a")]), key: "3")
+            try end(try worker.assignments(1)[0], with: own, isNew: true)
+            let deadline = BootClock.milliseconds() + 60_000
+            var number: UInt64 = 10
+            while isThere(own) {
+                guard BootClock.milliseconds() < deadline else { throw Timeout(what: "the value that nothing names is still there") }
+                number += 1
+                _ = try client.request(number, .list(.with { $0.limit = 10 }))
+            }
+            #expect(isThere(shared))
+        }
+        #expect(isThere(shared))
+        #expect(try JournalVerification(dataDirectory: path, hashingValues: true).problems.isEmpty)
+    }
+
     @Test func values_thatNothingNames_andThatAreOld_areSwept() throws {
         var store = try BlobStore(path: temporary.path + "/blobs")
         let (named, old, touched) = (Data("named".utf8), Data("old".utf8), Data("touched".utf8))
@@ -156,8 +205,10 @@ import Wire
             try #require(utimensat(AT_FDCWD, file, past, 0) == 0)
         }
         _ = try store.store(touched)  // somebody brings it again
-        let (count, bytes) = try store.sweep(keeping: [keys[0].digest], unusedSince: Date(timeIntervalSinceNow: -3_600))
-        #expect(count == 1 && bytes == 3)
+        let anHourAgo = Date(timeIntervalSinceNow: -3_600)
+        let swept = try store.sweep(keeping: [keys[0].digest], unusedSince: anHourAgo, handedOverSince: anHourAgo)
+        let removed = try #require(swept)
+        #expect(removed.count == 1 && removed.bytes == 3)
         #expect(keys.map(store.contains) == [true, false, true])
     }
 

@@ -86,7 +86,7 @@ import Wire
     @Test func snapshot_takesThePlaceOfItsFacts() throws {
         let facts = makeFacts(submissions: 5)
         let (database, end) = try write(facts)
-        let (snapshot, _) = try maker(database).make(upTo: JournalSequence(4))
+        let snapshot = try maker(database).make(upTo: JournalSequence(4))
         #expect(snapshot.end.sequence == end.sequence, "what was read in one piece is in it")
         #expect(snapshot.sections == 6)
         #expect(try database.batchCount() == 0)
@@ -102,7 +102,7 @@ import Wire
         var next = end
         for fact in facts.dropFirst(6) { next = try database.commit([batch([fact], after: next)], after: next) }
         #expect(sections(try recovered(database).0) == sections(try folded(facts)))
-        let (second, _) = try maker(database).make(upTo: next.sequence)
+        let second = try maker(database).make(upTo: next.sequence)
         #expect(second.end == next)
         #expect(try database.newestSnapshot() == second)
         let (scheduler, recoveredEnd) = try recovered(database)
@@ -134,7 +134,7 @@ import Wire
     @Test func sectionThatIsLargerThanAPart_isPutTogetherAgain() throws {
         let large = Fact.typesRegistered((0..<60_000).map { "a type with a long name that is number \($0)" })
         let (database, end) = try write([large])
-        let (snapshot, _) = try maker(database).make(upTo: end.sequence)
+        let snapshot = try maker(database).make(upTo: end.sequence)
         #expect(snapshot.bytes > 2 * Int64(Snapshot.partBytes))
         #expect(sections(try recovered(database).0) == sections(try folded([large])))
     }

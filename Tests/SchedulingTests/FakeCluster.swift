@@ -19,6 +19,8 @@ struct FakeCluster {
     private(set) var replies: [Reply] = []
     /// What operations were said to have waited, if ``Scheduler/tellsWaits``.
     private(set) var waits: [OperationWait] = []
+    /// Large values that forgotten submissions named.
+    private(set) var forgottenValues: [StoredValue] = []
     /// Paths in the order in which their attempts were handed out.
     private(set) var dispatched: [String] = []
     private(set) var wakeAt: Int64?
@@ -65,6 +67,7 @@ struct FakeCluster {
         sends = outputs.sends
         for send in outputs.sends { if case .reply(_, let reply) = send.message { replies.append(reply) } }
         waits += outputs.waits
+        forgottenValues += outputs.forgottenValues
         checkFences(outputs.sends)
         checkDrains(outputs.facts)
         for send in outputs.sends {

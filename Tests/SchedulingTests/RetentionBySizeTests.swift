@@ -106,4 +106,20 @@ import Testing
         let kept = cluster.scheduler.keptSubmissions
         #expect(kept.count == 1 && kept[0].mayBeForgotten && kept[0].bytes > 5_000_000 && kept[0].bytes < 5_001_000)
     }
+    /// Who keeps the files looks whether anything else names them.
+    @Test func whatIsForgotten_saysWhichLargeValuesItNamed() {
+        var cluster = FakeCluster(Self.configuration(0))
+        cluster.attach(1, slots: 4)
+        let digest = [UInt8](repeating: 1, count: 32)
+        for key in ["1", "2"] {
+            _ = cluster.submit(graph("a\(key)"), key: key)
+            cluster.end("a\(key)", .success(Payload(encoding: .bytes, storage: .blob(digest: digest, size: 5_000_000))))
+        }
+        #expect(cluster.forgottenValues.isEmpty)
+        cluster.advance(200_000)
+        #expect(cluster.forgottenValues.map(\.digest) == [digest, digest] && cluster.forgottenValues[0].size == 5_000_000)
+        var named = 0
+        cluster.scheduler.forEachNamedValue { _ in named += 1 }
+        #expect(named == 0)
+    }
 }

@@ -29,6 +29,19 @@ enum DurableFiles {
         return true
     }
 
+    /// A file of this content, in the place of one that is there.
+    ///
+    /// - Throws: `BackupError.file`.
+    static func write(_ bytes: [UInt8], to path: String) throws(BackupError) {
+        let unfinished = path + ".unfinished"
+        let output = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard output >= 0 else { throw failure(unfinished, "make the file") }
+        defer { close(output) }
+        try write(bytes[...], to: output, at: unfinished)
+        guard fsync(output) == 0 else { throw failure(unfinished, "sync") }
+        try rename(unfinished, to: path)
+    }
+
     private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, at path: String) throws(BackupError) {
         var rest = bytes
         while !rest.isEmpty {
@@ -112,7 +125,9 @@ enum DurableFiles {
             for name in try names(in: source + "/" + folder) where !isThere("\(destination)/\(folder)/\(name)") {
                 isChanged = true
                 // False: it was forgotten meanwhile.
-                try copy("\(source)/\(folder)/\(name)", to: "\(destination)/\(folder)/\(name)")
+                if try copy("\(source)/\(folder)/\(name)", to: "\(destination)/\(folder)/\(name)") {
+                    BlobFile.copyMark(of: "\(source)/\(folder)/\(name)", to: "\(destination)/\(folder)/\(name)")
+                }
             }
             if isChanged { try sync(directory: destination + "/" + folder) }
         }

@@ -40,7 +40,8 @@ public struct JournalBackup: Sendable {
         do {
             let acknowledged = try JournalWitness.acknowledged(in: source)
             leftOut = try Self.copy(source, to: unfinished)
-            verification = try JournalVerification(dataDirectory: unfinished, hashingValues: true).moved(from: unfinished, to: destination)
+            var verification = try JournalVerification(dataDirectory: unfinished, hashingValues: true)
+                .moved(from: unfinished, to: destination)
             guard verification.problems.isEmpty else {
                 throw BackupError.notWhole(path: source, problems: verification.problems)
             }
@@ -50,6 +51,9 @@ public struct JournalBackup: Sendable {
             guard verification.facts >= acknowledged else {
                 throw JournalError.lostRecords(path: source + "/journal.sqlite", acknowledged: acknowledged, found: verification.facts)
             }
+            // What nothing names in the copy was forgotten, or came to be named behind it.
+            try verification.removeUnnamed()
+            self.verification = verification
             try DurableFiles.sync(directory: unfinished)
             try DurableFiles.rename(unfinished, to: destination)
             try DurableFiles.sync(directory: URL(fileURLWithPath: destination).deletingLastPathComponent().path)
@@ -63,16 +67,17 @@ public struct JournalBackup: Sendable {
     /// - Returns: what was left out.
     private static func copy(_ source: String, to destination: String) throws -> [String] {
         let unused = try openIfUnused(source)
+        defer { withExtendedLifetime(unused) {} }
         // SQLite itself drops what is behind a damaged place of its log, when nobody has it open.
         if unused != nil { _ = try WriteAheadLogCheck.inspect(source + "/journal.sqlite-wal") }
+        // None that is named by the journal as it is copied goes before it is copied itself.
+        let lock = BlobFolderLock(toCopyFrom: source + "/blobs")
+        defer { lock.end() }
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
-        let leftOut = try withExtendedLifetime(unused) {
-            let leftOut = try DataFiles(source, unused).copyTogether(to: DataFiles(destination, nil))
-            // What is not in the spool any more is told by the copy, too. Beside a coordinator it would know of more than was copied.
-            if unused != nil { try DurableFiles.copy(ElementWitness.path(in: source), to: ElementWitness.path(in: destination)) }
-            try unused?.checkIsUnused()
-            return leftOut
-        }
+        let leftOut = try DataFiles(source, unused).copyTogether(to: DataFiles(destination, nil))
+        // What is not in the spool any more is told by the copy, too. Beside a coordinator it would know of more than was copied.
+        if unused != nil { try DurableFiles.copy(ElementWitness.path(in: source), to: ElementWitness.path(in: destination)) }
+        try unused?.checkIsUnused()
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
         return leftOut
     }

@@ -20,8 +20,8 @@ public struct JournalRestore: Sendable {
     /// A database whose coordinator was killed is in both of the first.
     private static let companions = ["", "-wal", "-shm"]
 
-    /// Reads all of the backup, copies it, and then exchanges the files. One that was interrupted is repeated by another call; until then
-    /// no coordinator starts on the directory.
+    /// Reads all of the backup, copies it, and then exchanges the files. One that was interrupted is repeated by another call, also with another
+    /// backup: what was there before the first is whole in the one directory that is returned. Until then no coordinator starts.
     ///
     /// - Parameters:
     ///   - backup: stays as it is, and may be on a medium that cannot be written. Any data directory on which no coordinator runs: also a
@@ -31,6 +31,11 @@ public struct JournalRestore: Sendable {
     /// - Throws: `BackupError`, `DataDirectoryError`, `JournalError`. Unless it failed while files were exchanged, nothing is changed.
     /// - Complexity: O(size of the backup).
     public init(from backup: String, into dataDirectory: String, date: Date = Date()) throws {
+        try self.init(from: backup, into: dataDirectory, date: date, step: { _ in })
+    }
+
+    /// - Parameter step: called before each change, with what it is about; what it throws interrupts the restore there.
+    init(from backup: String, into dataDirectory: String, date: Date = Date(), step: (String) throws -> Void) throws {
         let backup = URL(fileURLWithPath: backup).standardizedFileURL.path
         guard JournalVerification.isThere(in: backup) else { throw BackupError.noJournal(path: backup) }
         let target = URL(fileURLWithPath: dataDirectory).standardizedFileURL.path
@@ -56,7 +61,7 @@ public struct JournalRestore: Sendable {
                 throw BackupError.notWhole(
                     path: backup, problems: staged.problems.isEmpty ? ["its copy has \(staged.facts) of \(facts) facts"] : staged.problems)
             }
-            return try Self.exchange(staging, target, date)
+            return try Self.exchange(staging, target, date, step)
         }
     }
 
@@ -70,37 +75,103 @@ public struct JournalRestore: Sendable {
         try DurableFiles.sync(directory: staging)
     }
 
-    private static func exchange(_ staging: String, _ target: String, _ date: Date) throws(BackupError) -> String? {
+    /// What was decided before the first file was moved: it is in the marker, and who repeats an interrupted restore goes on with it.
+    private struct Plan: Codable {
+        /// The directory, within the data directory, of what was there; nil: there was nothing.
+        var replaced: String?
+        /// What was there, and goes in it. Whatever else has one of the names was put there by a restore.
+        var files: [String]
+        /// There was a history, which stays.
+        var keepsHistory: Bool
+    }
+
+    private static func planPath(in marker: String) -> String { marker + "/plan.json" }
+
+    /// - Parameter step: called before each change, with what it is about.
+    private static func exchange(_ staging: String, _ target: String, _ date: Date, _ step: (String) throws -> Void) throws -> String? {
         // From here on no coordinator starts until all is done.
-        let marker = marker(in: target)
-        try DurableFiles.makeDirectory(marker)
+        let plan = try makePlan(in: target, date, step)
+        let replaced = plan.replaced.map { "\(target)/\($0)" }
+        if let replaced { try setAside(plan.files, of: target, in: replaced, step) }
+        let inPlace = others + withCompanions(databases) + (plan.keepsHistory ? [] : withCompanions([history]))
+        for file in inPlace where DurableFiles.isThere("\(target)/\(file)") {
+            // All that was there is aside: it is of the restore that was interrupted, and may be of another backup.
+            try step("remove \(file)")
+            try DurableFiles.remove("\(target)/\(file)")
+        }
         try DurableFiles.sync(directory: target)
-        let replaced = try setAside(in: target, date)
-        let files = DurableFiles.isThere("\(target)/\(history)") ? databases : databases + [history]
-        for file in others + withCompanions(files) where DurableFiles.isThere("\(staging)/\(file)") {
+        for file in inPlace where DurableFiles.isThere("\(staging)/\(file)") {
+            try step("place \(file)")
             try DurableFiles.rename("\(staging)/\(file)", to: "\(target)/\(file)")
         }
         try DurableFiles.sync(directory: target)
+        try step("remove what was staged")
         try DurableFiles.remove(staging)
-        try DurableFiles.remove(marker)
+        try step("remove the marker")
+        // At once, with what is in it.
+        try DurableFiles.rename(marker(in: target), to: finished(in: target))
+        try DurableFiles.sync(directory: target)
+        try step("remove what was the marker")
+        try DurableFiles.remove(finished(in: target))
         try DurableFiles.sync(directory: target)
         return replaced
     }
 
+    /// The marker's names before it is one, and when it is none any more.
+    private static func begun(in target: String) -> String { marker(in: target) + ".begun" }
+    private static func finished(in target: String) -> String { marker(in: target) + ".finished" }
+
     private static func withCompanions(_ files: [String]) -> [String] { files.flatMap { file in companions.map { file + $0 } } }
 
-    private static func setAside(in target: String, _ date: Date) throws(BackupError) -> String? {
-        let present = (others + withCompanions(databases)).filter { DurableFiles.isThere("\(target)/\($0)") }
-        guard !present.isEmpty else { return nil }
-        let base = "\(target)/replaced-\(DurableFiles.name(of: date))"
-        var path = base
-        var number = 1
-        while try !DurableFiles.makeDirectory(path) {
-            number += 1
-            path = "\(base)-\(number)"
+    /// - Returns: the plan of the restore that was interrupted, or a new one, which is on the disk.
+    private static func makePlan(in target: String, _ date: Date, _ step: (String) throws -> Void) throws -> Plan {
+        let marker = marker(in: target)
+        for path in [begun(in: target), finished(in: target)] { try DurableFiles.remove(path) }
+        if DurableFiles.isThere(planPath(in: marker)) { return try readPlan(planPath(in: marker)) }
+        let plan = newPlan(in: target, date)
+        // A marker without a plan is of an earlier release: what that one had set aside is in a directory of its own.
+        let hasMarker = DurableFiles.isThere(marker)
+        let folder = hasMarker ? marker : begun(in: target)
+        try step("write the plan")
+        try DurableFiles.makeDirectory(folder)
+        try DurableFiles.write([UInt8](try JSONEncoder().encode(plan)), to: planPath(in: folder))
+        try DurableFiles.sync(directory: folder)
+        try step("make the marker")
+        if !hasMarker { try DurableFiles.rename(folder, to: marker) }
+        try DurableFiles.sync(directory: target)
+        return plan
+    }
+
+    private static func readPlan(_ path: String) throws(BackupError) -> Plan {
+        do { return try JSONDecoder().decode(Plan.self, from: try Data(contentsOf: URL(fileURLWithPath: path))) } catch {
+            throw .file(path: path, action: "read what was begun", reason: "\(error)")
         }
-        for file in present { try DurableFiles.rename("\(target)/\(file)", to: "\(path)/\(file)") }
-        try DurableFiles.sync(directory: path)
-        return path
+    }
+
+    private static func newPlan(in target: String, _ date: Date) -> Plan {
+        let present = (others + withCompanions(databases)).filter { DurableFiles.isThere("\(target)/\($0)") }
+        let keepsHistory = DurableFiles.isThere("\(target)/\(history)")
+        guard !present.isEmpty else { return Plan(replaced: nil, files: [], keepsHistory: keepsHistory) }
+        let base = "replaced-\(DurableFiles.name(of: date))"
+        var (name, number) = (base, 1)
+        while DurableFiles.isThere("\(target)/\(name)") {
+            number += 1
+            name = "\(base)-\(number)"
+        }
+        return Plan(replaced: name, files: present, keepsHistory: keepsHistory)
+    }
+
+    /// What is in the directory has been moved already: a file of the same name is not the old one.
+    private static func setAside(
+        _ files: [String], of target: String, in replaced: String, _ step: (String) throws -> Void
+    ) throws {
+        try step("make the directory of what was there")
+        if try DurableFiles.makeDirectory(replaced) { try DurableFiles.sync(directory: target) }
+        for file in files where DurableFiles.isThere("\(target)/\(file)") && !DurableFiles.isThere("\(replaced)/\(file)") {
+            try step("set \(file) aside")
+            try DurableFiles.rename("\(target)/\(file)", to: "\(replaced)/\(file)")
+        }
+        try DurableFiles.sync(directory: replaced)
+        try DurableFiles.sync(directory: target)
     }
 }

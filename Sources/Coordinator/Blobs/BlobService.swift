@@ -34,8 +34,10 @@ final class BlobService: Sendable {
         case finish(PullID)
         case abandon(PullID)
         case read(PeerID, BlobDigest, offset: UInt64, length: Int)
-        /// Removes what is not to be kept, and was not stored or asked about since.
-        case sweep(keeping: Set<BlobDigest>, unusedSince: Date)
+        /// Removes what is not to be kept, and was not stored or asked about for a while.
+        case sweep(keeping: Set<BlobDigest>)
+        /// Removes these.
+        case remove(Set<BlobDigest>)
         /// What a receiver gets, too large for a message.
         case store(StoreID, Received)
         /// There may be room by now for what waits for that.
@@ -45,7 +47,7 @@ final class BlobService: Sendable {
         fileprivate var pull: PullID? {
             switch self {
             case .begin(let pull, _, _), .append(let pull, _), .finish(let pull), .abandon(let pull): pull
-            case .read, .sweep, .store, .retry: nil
+            case .read, .sweep, .remove, .store, .retry: nil
             }
         }
     }
@@ -75,6 +77,8 @@ final class BlobService: Sendable {
         case room
         /// So many values were removed, of so many bytes.
         case swept(count: Int, bytes: UInt64)
+        /// These are still there: somebody copies the store.
+        case notRemoved(Set<BlobDigest>)
         /// No file can be opened until connections are closed: everybody's large values wait. Comes again and again.
         case outOfDescriptors
         /// The end: files cannot be relied on. Nothing more is done.
@@ -221,9 +225,14 @@ private struct BlobWorker {
             try finish(pull, blob)
         case .read(let peer, let digest, let offset, let length):
             report(.part(peer, digest, offset: offset, store.read(digest, offset: offset, length: length)))
-        case .sweep(let digests, let date):
-            let (count, bytes) = try store.sweep(keeping: digests, unusedSince: date)
-            report(.swept(count: count, bytes: bytes))
+        case .sweep(let digests):
+            // Where somebody copies them, the next one does it.
+            let removed = try store.sweep(
+                keeping: digests, unusedSince: Self.ago(CoordinatorLimits.unusedValueSeconds), handedOverSince: Self.handedOverSince)
+            if let removed { report(.swept(count: removed.count, bytes: removed.bytes)) }
+        case .remove(let digests):
+            let removed = try store.remove(digests, handedOverSince: Self.handedOverSince)
+            report(removed.map { .swept(count: $0.count, bytes: $0.bytes) } ?? .notRemoved(digests))
         case .store(let id, let received):
             report(.stored(id, try store.store(Self.serialized(received))))
         case .abandon, .retry: preconditionFailure("\(job) is not something that may wait for room")
@@ -260,6 +269,10 @@ private struct BlobWorker {
                     }))
         }
     }
+
+    private static var handedOverSince: Date { ago(CoordinatorLimits.handedOverValueSeconds) }
+
+    private static func ago(_ seconds: Int) -> Date { Date(timeIntervalSinceNow: -TimeInterval(seconds)) }
 
     private static func reading<Value>(
         _ body: () throws(TranslationError) -> Value

@@ -135,13 +135,14 @@ struct BlobStore {
         for folder in folders.sorted() { try sync(folder) }
     }
 
-    /// Stores bytes that are at hand, durably. They may take what is kept free.
+    /// Stores bytes that are at hand, durably, to hand them over to a receiver: nothing names them. They may take what is kept free.
     ///
     /// - Throws: `BlobStoreError`.
     mutating func store(_ bytes: Data) throws(BlobStoreError) -> BlobKey {
         let key = BlobKey(digest: BlobDigest(hashing: bytes), size: UInt64(bytes.count))
         if holds(key) {
             try touch(key)
+            BlobFile.markHandedOver(path(of: key.digest))
             return key
         }
         try checkSize(key.size)
@@ -149,6 +150,7 @@ struct BlobStore {
         do { try bytes.withUnsafeBytes { try blob.append($0) } } catch let error as BlobStoreError { throw error } catch {
             preconditionFailure("IncomingBlob.append throws nothing but BlobStoreError, got \(error)")
         }
+        BlobFile.markHandedOver(blob.path)
         try keep([(blob, key)])
         return key
     }
@@ -160,30 +162,60 @@ struct BlobStore {
         guard utimensat(AT_FDCWD, path(of: key.digest), nil, 0) == 0 else { throw failure(path(of: key.digest), "set the time of") }
     }
 
-    /// Removes the values that are not among `digests` and were not touched since `date`.
+    /// What was removed.
+    struct Removed: Equatable {
+        private(set) var count = 0
+        private(set) var bytes: UInt64 = 0
+
+        fileprivate mutating func add(_ status: stat) { (count, bytes) = (count + 1, bytes + UInt64(status.st_size)) }
+    }
+
+    /// Removes the values that are not among `digests` and were not touched since `date`; what was handed to a receiver, since `handedOver`.
     ///
     /// - Complexity: O(values in the store).
-    /// - Returns: how many were removed, and their bytes.
+    /// - Returns: nil: nothing was, as somebody copies them.
     /// - Throws: `BlobStoreError`.
-    func sweep(keeping digests: Set<BlobDigest>, unusedSince date: Date) throws(BlobStoreError) -> (count: Int, bytes: UInt64) {
-        var (count, bytes) = (0, UInt64(0))
+    func sweep(
+        keeping digests: Set<BlobDigest>, unusedSince date: Date, handedOverSince handedOver: Date
+    ) throws(BlobStoreError) -> Removed? {
+        guard let lock = BlobFolderLock(toRemoveFrom: root) else { return nil }
+        defer { lock.end() }
+        var removed = Removed()
         let kept = Set(digests.map(\.hexadecimal))
         for folder in try names(in: root) where folder.utf8.count == 2 {
-            for name in try names(in: root + "/" + folder) where !kept.contains(folder + value(named: name)) {
+            for name in try names(in: root + "/" + folder) where !kept.contains(folder + BlobFile.value(named: name)) {
                 let path = root + "/" + folder + "/" + name
                 var status = stat()
                 guard stat(path, &status) == 0 else { throw failure(path, "look at") }
-                guard TimeInterval(status.st_mtim.tv_sec) < date.timeIntervalSince1970 else { continue }
+                let limit = BlobFile.isHandedOver(status) ? min(date, handedOver) : date
+                guard BlobFile.isUnused(status, since: limit) else { continue }
                 guard unlink(path) == 0 else { throw failure(path, "remove") }
-                (count, bytes) = (count + 1, bytes + UInt64(status.st_size))
+                removed.add(status)
             }
         }
-        return (count, bytes)
+        return removed
     }
 
-    /// The name of the file of a value that was given up says which one it was.
-    private func value(named name: String) -> String {
-        name.hasSuffix(LostValues.suffix) ? String(name.dropLast(LostValues.suffix.count)) : name
+    /// Removes these values, which nothing names any more, but what was handed to a receiver since `handedOver`.
+    ///
+    /// - Returns: nil: nothing was, as somebody copies them.
+    /// - Throws: `BlobStoreError`.
+    func remove(
+        _ digests: Set<BlobDigest>, handedOverSince handedOver: Date
+    ) throws(BlobStoreError) -> Removed? {
+        guard let lock = BlobFolderLock(toRemoveFrom: root) else { return nil }
+        defer { lock.end() }
+        var removed = Removed()
+        for digest in digests {
+            let path = path(of: digest)
+            guard unlink(path + LostValues.suffix) == 0 || errno == ENOENT else { throw failure(path + LostValues.suffix, "remove") }
+            var status = stat()
+            guard stat(path, &status) == 0 else { continue }
+            guard !BlobFile.isHandedOver(status) || BlobFile.isUnused(status, since: handedOver) else { continue }
+            guard unlink(path) == 0 else { throw failure(path, "remove") }
+            removed.add(status)
+        }
+        return removed
     }
 
     enum Part {

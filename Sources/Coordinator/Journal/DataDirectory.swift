@@ -16,7 +16,8 @@ import Wire
 ///   history.sqlite  -wal -shm what became of submissions, for people's own questions; bounded
 ///   NAME.damaged-TIME         one of the last two that was damaged; of each the newest
 /// ```
-/// Files are made with mode 0600 whatever the umask. The journal names blobs, so that the two belong together: `JournalBackup`
+/// Files are made with mode 0600 whatever the umask; of values that were handed to a receiver it is 0700 (`BlobFile`).
+/// The journal names blobs, so that the two belong together: `JournalBackup`
 /// copies them, also while a coordinator runs; `cp` does only while none does.
 public final class DataDirectory: Sendable {
     public let path: String

@@ -23,9 +23,12 @@ public struct JournalPrune: Sendable {
     public let refused: [String]
     /// What those take that have ended and stay.
     public let keptBytes: Int64
-    /// Large values that nothing names any more.
+    /// Large values that nothing names any more, those that nothing had named before included.
     public let removedValues: Int
     public let removedValueBytes: UInt64
+    /// Those that nothing had named before: an earlier call was interrupted, or a coordinator ended before it came to them.
+    public let leftValues: Int
+    public let leftValueBytes: UInt64
     /// Why the file still has its size; nil: it has become smaller, or nothing was forgotten.
     public let notCompacted: String?
     /// Files beside the journal that were damaged, and what was lost with them.
@@ -60,11 +63,12 @@ public struct JournalPrune: Sendable {
         if case .submissions(let ids) = choice { refused += ids.filter { id in !ended.contains { $0.id == id } } }
         self.refused = refused
         keptBytes = ended.reduce(0) { $0 + $1.bytes } - forgotten.reduce(0) { $0 + $1.bytes }
+        let left = try UnnamedValues(below: directory.blobsPath, of: scheduler)
+        (leftValues, leftValueBytes) = (left.count, left.bytes)
         guard !isDryRun else {
             (removedValues, removedValueBytes, notCompacted, warnings) = (0, 0, nil, [])
             return
         }
-        let before = Self.values(of: scheduler)
         let database = try JournalDatabase(directory)
         var damaged: [String] = []
         var output = try OutputDatabase.open(directory) { damaged.append($0) }
@@ -72,19 +76,21 @@ public struct JournalPrune: Sendable {
         if !elements.losses.isEmpty { damaged.append(ElementLoss.text(elements.losses, path: elements.path)) }
         try Self.write(forgotten, of: scheduler, into: directory) { damaged.append($0) }
         let newEnd = try Self.commit(forgotten.map(\.number), after: end, at: now, to: database, &scheduler)
+        let unnamed = try UnnamedValues(below: directory.blobsPath, of: scheduler)
+        (removedValues, removedValueBytes) = (unnamed.count, unnamed.bytes)
         // Also of those that an earlier call forgot and was then interrupted.
         let printed = output.submissions.filter(scheduler.isForgotten)
         let sent = elements.submissions.filter(scheduler.isForgotten)
         guard !forgotten.isEmpty || !printed.isEmpty || !sent.isEmpty else {
-            (removedValues, removedValueBytes, notCompacted) = (0, 0, nil)
-            warnings = damaged
+            (notCompacted, warnings) = (nil, damaged)
+            try unnamed.remove()
             try database.close()
             return
         }
         // The facts go when a snapshot stands for them.
         let maker = SnapshotMaker(scheduling: scheduling, path: database.path, logger: logger) { try $0(database) }
         _ = try maker.make(upTo: newEnd.sequence)
-        (removedValues, removedValueBytes) = try Self.remove(before.subtracting(Self.values(of: scheduler)), below: directory.blobsPath)
+        try unnamed.remove()
         notCompacted = database.compact()
         try database.close()
         // Last: by what is left of them the next call knows that this one was interrupted.
@@ -152,29 +158,6 @@ public struct JournalPrune: Sendable {
             }
             return chosen
         }
-    }
-
-    private static func values(of scheduler: Scheduler) -> Set<BlobDigest> {
-        var digests: Set<BlobDigest> = []
-        scheduler.forEachStoredValue { bytes, _, _ in
-            if let digest = BlobDigest(bytes) { digests.insert(digest) }
-        }
-        return digests
-    }
-
-    private static func remove(_ digests: Set<BlobDigest>, below root: String) throws(BlobStoreError) -> (Int, UInt64) {
-        var (count, bytes) = (0, UInt64(0))
-        for digest in digests {
-            let path = digest.path(below: root)
-            guard unlink(path + LostValues.suffix) == 0 || errno == ENOENT else {
-                throw BlobStoreError(path: path + LostValues.suffix, action: "remove", code: errno)
-            }
-            var status = stat()
-            guard stat(path, &status) == 0 else { continue }
-            guard unlink(path) == 0 else { throw BlobStoreError(path: path, action: "remove", code: errno) }
-            (count, bytes) = (count + 1, bytes + UInt64(status.st_size))
-        }
-        return (count, bytes)
     }
 }
 

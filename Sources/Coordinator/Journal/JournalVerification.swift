@@ -19,6 +19,10 @@ public struct JournalVerification: Sendable {
     /// Large values that outcomes name, each counted once.
     public let values: Int
     public let valueBytes: UInt64
+    /// What nothing names in the store of large values: no fault, and `JournalPrune` removes it.
+    public var unnamedValues: Int { unnamed.count }
+    public var unnamedValueBytes: UInt64 { unnamed.bytes }
+    private var unnamed = UnnamedValues.none
     /// The last coordinator ended while it was writing; nobody had been told of what was cut off.
     public let hasTornTail: Bool
     /// Large values that are missing and were given up: those that name them, `SUBMISSION/PATH`, in their order.
@@ -76,6 +80,9 @@ public struct JournalVerification: Sendable {
             }
         }
         self.givenUp = givenUp
+        do throws(BlobStoreError) { unnamed = try UnnamedValues(below: directory.blobsPath, of: scheduler) } catch {
+            notLookedAt.append("what nothing names of the large values: \(error)")
+        }
         let elements = ElementVerification(directory, scheduler)
         partialResultProblems = elements.problems
         if let text = elements.notLookedAt { notLookedAt.append(text) }
@@ -86,6 +93,12 @@ public struct JournalVerification: Sendable {
         problems += scheduler.violations()
         self.problems = problems
         try directory.checkIsUnused()
+    }
+
+    /// - Throws: `BlobStoreError`.
+    mutating func removeUnnamed() throws(BlobStoreError) {
+        try unnamed.remove()
+        unnamed = .none
     }
 
     /// The directory was given another name since.

@@ -10,8 +10,7 @@ final class JournalWriter: Sendable {
     enum Event: Sendable {
         /// Everything up to here is on the disk.
         case durable(JournalSequence)
-        /// A snapshot was made, and these are the large values that it names.
-        case snapshotNames(Set<BlobDigest>, askedAt: Instant)
+        case snapshotMade
         /// The end: what the disk holds is unknown, or not what was written. Nothing may be acknowledged any more, and
         /// nothing more is written.
         case failed(JournalError)
@@ -55,9 +54,9 @@ final class JournalWriter: Sendable {
                     guard waiting.post(.errand(errand)) else { throw JournalErrand.Abandoned() }
                     try errand.wait()
                 },
-                done: { snapshot, digests, askedAt in
+                done: { snapshot in
                     waiting.post(.snapshotMade(snapshot))
-                    report(.snapshotNames(digests, askedAt: askedAt))
+                    report(.snapshotMade)
                 },
                 failed: { error in
                     logger.critical("\(error)")

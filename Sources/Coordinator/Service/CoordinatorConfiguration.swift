@@ -43,6 +43,8 @@ public struct CoordinatorConfiguration: Sendable {
     public var whenBegun: (@Sendable ([OperationWait]) -> Void)?
     /// Connections that may have said hello at a time; more are refused, and try again.
     var connectionsMax = CoordinatorLimits.connections
+    /// How long a large value stays that only forgotten submissions named.
+    var forgottenValueMilliseconds = CoordinatorLimits.forgottenValueMilliseconds
     /// Operation names every worker has.
     public var builtInOperations = builtInOperationsDefault
     /// Condition types that every worker has.

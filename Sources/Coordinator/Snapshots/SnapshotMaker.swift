@@ -22,16 +22,15 @@ struct SnapshotMaker {
     /// Batches are read in pieces of about this size.
     private static let pieceBytes = 4 << 20
 
-    /// - Returns: a snapshot of the facts up to `target`, or a few more, and the large values that it names. What it makes
-    ///   superfluous is gone.
+    /// - Returns: a snapshot of the facts up to `target`, or a few more. What it makes superfluous is gone.
     /// - Throws: `JournalError`, `JournalErrand.Abandoned`.
-    func make(upTo target: JournalSequence) throws -> (Snapshot, Set<BlobDigest>) {
+    func make(upTo target: JournalSequence) throws -> Snapshot {
         let began = BootClock.milliseconds()
         while try ask({ database throws(JournalError) in try database.prune(behind: nil) }) {}
         let base = try ask { database throws(JournalError) in try database.newestSnapshot() }
         if let base, base.end.sequence >= target {
             try prune(behind: base)
-            return (base, Self.digests(try fold(from: base, upTo: target).0))
+            return base
         }
         let (scheduler, end) = try fold(from: base, upTo: target)
         let snapshot = try write(scheduler, end)
@@ -43,15 +42,7 @@ struct SnapshotMaker {
             snapshot made: \(end.sequence.rawValue) facts, \(snapshot.sections - 1) submissions, \(snapshot.bytes) bytes, in \
             \(BootClock.milliseconds() - began) ms
             """)
-        return (snapshot, Self.digests(scheduler))
-    }
-
-    private static func digests(_ scheduler: Scheduler) -> Set<BlobDigest> {
-        var digests: Set<BlobDigest> = []
-        scheduler.forEachStoredValue { bytes, _, _ in
-            if let digest = BlobDigest(bytes) { digests.insert(digest) }
-        }
-        return digests
+        return snapshot
     }
 
     private func prune(behind snapshot: Snapshot) throws {

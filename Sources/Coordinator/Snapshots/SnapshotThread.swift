@@ -6,7 +6,7 @@ import Wire
 
 /// Makes snapshots beside the hot path, on a thread of its own that yields to the others.
 final class SnapshotThread: Sendable {
-    private let targets = WorkQueue<(sequence: JournalSequence, askedAt: Instant)>()
+    private let targets = WorkQueue<JournalSequence>()
     private let closing: Closing
     private let thread: OSThread
 
@@ -15,13 +15,12 @@ final class SnapshotThread: Sendable {
     }
 
     /// - Parameters:
-    ///   - done: called on the thread with every snapshot that is complete, the large values that it names, and when it was asked for:
-    ///     it may name none that came after that.
+    ///   - done: called on the thread with every snapshot that is complete.
     ///   - failed: called on it at most once, with an error that ends the coordinator.
     /// - Throws: `ThreadError`.
     init(
         _ scheduling: Scheduler.Configuration, path: String, logger: Logger, perform: @escaping SnapshotMaker.Perform,
-        done: @escaping @Sendable (Snapshot, Set<BlobDigest>, _ askedAt: Instant) -> Void,
+        done: @escaping @Sendable (Snapshot) -> Void,
         failed: @escaping @Sendable (JournalError) -> Void
     ) throws(ThreadError) {
         let closing = Closing()
@@ -34,10 +33,7 @@ final class SnapshotThread: Sendable {
             }
             while case .jobs(let list) = targets.take() {
                 guard let target = list.last else { continue }
-                do {
-                    let (snapshot, digests) = try maker.make(upTo: target.sequence)
-                    done(snapshot, digests, target.askedAt)
-                } catch let error as JournalError {
+                do { done(try maker.make(upTo: target)) } catch let error as JournalError {
                     return failed(error)
                 } catch {
                     // The journal's thread or this one is to end; the next coordinator begins again.
@@ -51,7 +47,7 @@ final class SnapshotThread: Sendable {
     private static let niceness: Int32 = 10
 
     /// Asks for a snapshot of the facts up to `sequence`, which are on the disk.
-    func make(upTo sequence: JournalSequence) { targets.post((sequence, .current())) }
+    func make(upTo sequence: JournalSequence) { targets.post(sequence) }
 
     /// Waits for the thread, which gives up what it does.
     func close() {

@@ -10,6 +10,7 @@ extension CoordinatorLoop {
             return note(.violation, peer, "it offers more values than a peer may")
         }
         nextNumber += 1
+        removals.noteComing(key.digest, at: now.boot)
         // The store hashes what it writes.
         let fetch = BlobFetch(reference: key.wire, verifies: false)
         let pull = Pull(id: PullID(rawValue: nextNumber), key: key, purpose: purpose, fetch: fetch)
@@ -66,6 +67,7 @@ extension CoordinatorLoop {
             logger.notice("no large value waits for room any more")
         case .swept(let count, let bytes):
             if count > 0 { logger.info("\(count) large values that nothing names any more are removed: \(bytes) bytes") }
+        case .notRemoved(let digests): removals.add(digests, at: now.boot)
         case .part(let peer, let digest, let offset, let part): give(part, of: digest, at: offset, to: peer)
         case .ready(let id):
             guard let peer = puller(id) else { return }
@@ -168,7 +170,7 @@ extension CoordinatorLoop {
 
     /// A peer asks for a part of a value.
     func receive(_ request: WireBlobRequest, from peer: Peer) {
-        guard BlobDigest(request.digest) != nil, request.length <= UInt32(Limits.blobChunkBytes) else {
+        guard let digest = BlobDigest(request.digest), request.length <= UInt32(Limits.blobChunkBytes) else {
             return note(.violation, peer, "a request for \(request.length) bytes of a value")
         }
         guard peer.reads.add(request) else {
@@ -178,6 +180,7 @@ extension CoordinatorLoop {
                     + "given up")
             return forget(peer, "it asked for too many parts of values at once")
         }
+        removals.noteRead(digest, at: now.boot)
         startReads(for: peer)
     }
 
@@ -185,6 +188,7 @@ extension CoordinatorLoop {
     func startReads(for peer: Peer) {
         while let request = peer.reads.startNext(outboxBytes: peer.outbox.bytes) {
             guard let digest = BlobDigest(request.digest) else { preconditionFailure("a request without a digest was taken up") }
+            removals.noteRead(digest, at: now.boot)
             blobs.post(.read(peer.id, digest, offset: request.offset, length: Int(request.length)))
         }
     }
@@ -212,20 +216,30 @@ extension CoordinatorLoop {
 
     // MARK: Removing
 
-    /// Large values that nothing in a snapshot names, and that nobody has stored or asked about for a day, are removed. A worker
-    /// that holds a result from before our start has brought it by then.
+    /// Has the files removed of large values that nothing needs any more.
     ///
-    /// - Parameter askedAt: when the snapshot was asked for. What came after that is younger, however long it took, or the machine slept;
-    ///   unless the clock was set, and then the next snapshot says what is to go.
-    func dropValues(keeping digests: Set<BlobDigest>, namedAt askedAt: Instant) {
-        guard now.boot - startedAt >= CoordinatorLimits.sweepAfterStartMilliseconds else { return }
-        let current = Instant.current()
-        let jump = (current.wall - current.boot) - (askedAt.wall - askedAt.boot)
-        guard abs(jump) < CoordinatorLimits.clockJumpMilliseconds else {
-            return logger.notice(
-                "the clock was set by \(jump) ms while a snapshot was made; large values are looked through with the next one")
+    /// Whoever is about to name a value is asked for it, or is among the inputs, which are none now, or has been decided on: then it is in the
+    /// state. Who comes later is behind the removal in the store's line, finds the value missing, and brings it.
+    func removeValues() {
+        if let digests = removals.takeGoing(upTo: durable) { blobs.post(.remove(digests)) }
+        if let kept = removals.takeStaying(upTo: durable) { blobs.post(.sweep(keeping: kept)) }
+        guard inputs.isEmpty else { return }
+        let due = removals.due(at: now.boot)
+        if !due.isEmpty {
+            let began = BootClock.milliseconds()
+            var unnamed = due
+            scheduler.forEachNamedValue { value in
+                guard let digest = BlobDigest(value.digest) else { return }
+                unnamed.remove(digest)
+            }
+            removals.looked(
+                for: due, unnamed: unnamed, coming: valuesThatCome, upTo: scheduler.sequence, took: BootClock.milliseconds() - began,
+                at: now.boot)
         }
-        let unused = TimeInterval(askedAt.wall) / 1_000 - TimeInterval(CoordinatorLimits.unusedValueSeconds)
-        blobs.post(.sweep(keeping: digests, unusedSince: Date(timeIntervalSince1970: unused)))
+        if removals.isSweepDue(at: now.boot) {
+            removals.sweep(keeping: scheduler.namedValues.union(valuesThatCome), upTo: scheduler.sequence, at: now.boot)
+        }
     }
+
+    private var valuesThatCome: Set<BlobDigest> { peers.all.reduce(into: []) { $0.formUnion($1.pulls.digests) } }
 }

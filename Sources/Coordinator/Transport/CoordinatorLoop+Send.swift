@@ -264,3 +264,7 @@ extension CoordinatorLoop {
         }
     }
 }
+
+extension Message {
+    var isEvents: Bool { if case .events = self { true } else { false } }
+}

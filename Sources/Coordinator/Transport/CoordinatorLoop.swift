@@ -68,6 +68,8 @@ final class CoordinatorLoop {
     private var stepsWithStarts: UInt64 = 0
     /// Submissions that are known no more, until that is on the disk.
     private var forgotten: [(number: SubmissionNumber, after: JournalSequence)] = []
+    /// Large values that are to go.
+    var removals: ValueRemovals
     /// The reading of time of this round.
     var now: Instant
 
@@ -86,7 +88,7 @@ final class CoordinatorLoop {
     var unwrittenLog = RateLimit()
     var eventLog: EventLog
     private var outputs: Outputs
-    private var durable: JournalSequence
+    private(set) var durable: JournalSequence
     private var wakeAt: Int64?
     private var silenceCheckAt: Int64
     let startedAt: Int64
@@ -176,6 +178,7 @@ final class CoordinatorLoop {
         now = .current()
         silenceCheckAt = now.boot + 1000
         startedAt = now.boot
+        removals = ValueRemovals(graceMilliseconds: configuration.forgottenValueMilliseconds, startedAt: now.boot)
         mailToken = poller.add(mailbox)
         monitorToken = poller.add(monitor)
         if let gatekeeper { zapToken = poller.add(gatekeeper.zap) } else { zapToken = nil }
@@ -240,6 +243,7 @@ final class CoordinatorLoop {
                 }
             }
             try lookAround()
+            removeValues()
             release()
             try flush()
             changeWaits.tell(version)
@@ -311,9 +315,7 @@ final class CoordinatorLoop {
         switch event {
         case .journal(.durable(let sequence)):
             becameDurable(upTo: sequence)
-        case .journal(.snapshotNames(let digests, let askedAt)):
-            meter.snapshotAt = now.wall
-            dropValues(keeping: digests, namedAt: askedAt)
+        case .journal(.snapshotMade): meter.snapshotAt = now.wall
         case .journal(.failed(let error)): throw error
         case .blobs(let event): try receive(event)
         case .output(let event): receive(event)
@@ -438,6 +440,7 @@ final class CoordinatorLoop {
                 labels.observe(fact)
                 if case .lockSeized = fact { labels.forget(where: scheduler.isFenced) }
             }
+            removals.add(outputs.forgottenValues.compactMap { BlobDigest($0.digest) }, at: now.boot)
             if isAlone, outputs.facts.count <= CoordinatorLimits.factsCommittedAtOnce,
                 let end = try journal.commitAtOnce(outputs.facts, after: durable)
             {
@@ -592,8 +595,4 @@ final class CoordinatorLoop {
         enrolments?.close()
         recorder?.close()
     }
-}
-
-extension Message {
-    var isEvents: Bool { if case .events = self { true } else { false } }
 }

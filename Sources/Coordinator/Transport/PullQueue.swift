@@ -48,6 +48,9 @@ struct PullQueue {
     /// Whether this attempt's value is asked for already.
     func contains(_ attempt: AttemptName) -> Bool { attempts.contains(attempt) }
 
+    /// Of all that wait or are active.
+    var digests: some Sequence<BlobDigest> { keys.lazy.map(\.digest) }
+
     /// How many wait or are active.
     var count: Int { active.count + ready.count + behindCount }
 

@@ -45,32 +45,13 @@ extension Scheduler {
     /// - Complexity: O(units).
     public func forEachStoredValue(_ body: (_ digest: [UInt8], _ size: UInt64, _ place: String) -> Void) {
         for submission in durable.submissions {
-            func look(_ payload: Payload, _ unit: Int) {
-                guard case .blob(let digest, let size) = payload.storage else { return }
-                body(digest, size, "\(submission.id)/\(submission.path(of: unit))")
-            }
-            func look(_ received: Received, _ unit: Int) {
-                switch received {
-                case .value(let payload): look(payload, unit)
-                case .list(let list): for element in list { look(element, unit) }
-                case .failure: break
-                }
-            }
-            for unit in submission.units.indices {
-                if case .ended(.success(let payload)) = submission.units[unit].phase { look(payload, unit) }
-                let key = Int32(unit)
-                if let success = submission.provisional[key] { look(success.payload, unit) }
-                for ending in [submission.heldEnds[key]?.ending, submission.scoped[key]] {
-                    if case .success(let success)? = ending { look(success.payload, unit) }
-                }
-                if let received = submission.joinedValues[key] { look(received, unit) }
-                // A duplicate whose turn in its group has not come: the first one, and what it named, may be forgotten.
-                if let ending = submission.duplicate(unit)?.ending {
-                    if case .success(let payload) = ending.outcome { look(payload, unit) }
-                    if let received = ending.received { look(received, unit) }
-                }
-            }
+            submission.forEachStoredValue { value, unit in body(value.digest, value.size, "\(submission.id)/\(submission.path(of: unit))") }
         }
+    }
+
+    /// The same without the words, which are most of the work.
+    public func forEachNamedValue(_ body: (StoredValue) -> Void) {
+        for submission in durable.submissions { submission.forEachStoredValue { value, _ in body(value) } }
     }
 
     /// Whether a section is read as what it was made of.
@@ -86,5 +67,38 @@ extension Scheduler {
             try Submission(&reader).write(into: &again)
         }
         guard again.bytes == section else { throw DecodingFailure("it is read as something else than what was written") }
+    }
+}
+
+extension Submission {
+    /// Hands over the large values that outcomes of it name, each as often as it is named, and whose they are.
+    ///
+    /// - Complexity: O(units).
+    func forEachStoredValue(_ body: (StoredValue, _ unit: Int) -> Void) {
+        func look(_ payload: Payload, _ unit: Int) {
+            guard case .blob(let digest, let size) = payload.storage else { return }
+            body(StoredValue(digest: digest, size: size), unit)
+        }
+        func look(_ received: Received, _ unit: Int) {
+            switch received {
+            case .value(let payload): look(payload, unit)
+            case .list(let list): for element in list { look(element, unit) }
+            case .failure: break
+            }
+        }
+        for unit in units.indices {
+            if case .ended(.success(let payload)) = units[unit].phase { look(payload, unit) }
+            let key = Int32(unit)
+            if let success = provisional[key] { look(success.payload, unit) }
+            for ending in [heldEnds[key]?.ending, scoped[key]] {
+                if case .success(let success)? = ending { look(success.payload, unit) }
+            }
+            if let received = joinedValues[key] { look(received, unit) }
+            // A duplicate whose turn in its group has not come: the first one, and what it named, may be forgotten.
+            if let ending = duplicate(unit)?.ending {
+                if case .success(let payload) = ending.outcome { look(payload, unit) }
+                if let received = ending.received { look(received, unit) }
+            }
+        }
     }
 }

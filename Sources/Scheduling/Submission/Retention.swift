@@ -22,6 +22,7 @@ extension Scheduler {
     }
 
     mutating func forget(_ number: SubmissionNumber, _ outputs: inout Outputs) {
+        durable.submission(number).forEachStoredValue { value, _ in outputs.forgottenValues.append(value) }
         emit(.forgotten(number, at: now.wall), &outputs)
         let index = durable.index(of: number)
         nodeClasses[index] = []

@@ -69,8 +69,12 @@ struct JournalPruneCommand: ToolCommand {
         lines.append(
             "\(pruned.forgotten.count) submissions of \(bytes) bytes \(dryRun ? "would be" : "are") forgotten; those that have ended and stay have "
                 + "\(pruned.keptBytes)")
-        if !dryRun, !pruned.forgotten.isEmpty {
-            lines.append("\(pruned.removedValues) large values of \(pruned.removedValueBytes) bytes were removed")
+        if dryRun, pruned.leftValues > 0 {
+            lines.append("\(pruned.leftValues) large values of \(pruned.leftValueBytes) bytes that nothing names would be removed, too")
+        }
+        if !dryRun, !pruned.forgotten.isEmpty || pruned.removedValues > 0 {
+            let left = pruned.leftValues > 0 ? "; nothing had named \(pruned.leftValues) of them, of \(pruned.leftValueBytes) bytes" : ""
+            lines.append("\(pruned.removedValues) large values of \(pruned.removedValueBytes) bytes were removed\(left)")
             if let reason = pruned.notCompacted { lines.append("the file keeps its size, and uses the room again: \(reason)") }
         }
         return lines.joined(separator: "\n") + "\n"
@@ -92,6 +96,7 @@ struct JournalPruneCommand: ToolCommand {
             ("refused", .array(pruned.refused.map { .string($0) })), ("keptBytes", .integer(pruned.keptBytes)),
             ("removedValues", .integer(Int64(pruned.removedValues))),
             ("removedValueBytes", .integer(Int64(clamping: pruned.removedValueBytes))),
+            ("leftValues", .integer(Int64(pruned.leftValues))), ("leftValueBytes", .integer(Int64(clamping: pruned.leftValueBytes))),
             ("notCompacted", pruned.notCompacted.map { .string($0) } ?? .null),
         ])
     }

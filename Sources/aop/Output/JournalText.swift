@@ -9,6 +9,10 @@ enum JournalText {
         lines.append("  \(found.facts) facts\(snapshot); epoch \(found.epoch)")
         lines.append("  \(found.submissions) submissions, \(found.unfinishedSubmissions) of them unfinished")
         lines.append("  \(found.values) large values, \(found.valueBytes) bytes\(hashed ? ", read and hashed" : "")")
+        if found.unnamedValues > 0 {
+            lines.append(
+                "  \(found.unnamedValues) more that nothing names, \(found.unnamedValueBytes) bytes: `aop journal prune` removes them")
+        }
         if found.hasTornTail { lines.append("  the last coordinator ended while it was writing; nobody had been told of what is cut off") }
         lines += found.givenUp.map { "  given up: the value of \(PlainText.of($0))" }
         lines += (found.problems + found.partialResultProblems).map { "  wrong: \(PlainText.of($0))" }
@@ -26,7 +30,9 @@ enum JournalText {
                 ("snapshotFacts", found.snapshotFacts.map { .integer(Int64(clamping: $0)) } ?? .null),
                 ("epoch", .integer(Int64(found.epoch))), ("submissions", .integer(Int64(found.submissions))),
                 ("unfinished", .integer(Int64(found.unfinishedSubmissions))), ("values", .integer(Int64(found.values))),
-                ("valueBytes", .integer(Int64(clamping: found.valueBytes))), ("tornTail", .bool(found.hasTornTail)),
+                ("valueBytes", .integer(Int64(clamping: found.valueBytes))),
+                ("unnamedValues", .integer(Int64(found.unnamedValues))),
+                ("unnamedValueBytes", .integer(Int64(clamping: found.unnamedValueBytes))), ("tornTail", .bool(found.hasTornTail)),
                 ("givenUp", .array(found.givenUp.map { .string($0) })),
                 ("problems", .array(found.problems.map { .string($0) })),
                 ("partialResultProblems", .array(found.partialResultProblems.map { .string($0) })),
