@@ -58,6 +58,15 @@ enum CoordinatorLimits {
     static let valuesPerSync = 64
     /// Parts of large values one peer may have asked for and not got; an executor asks for a few values at a time.
     static let partsPerPeer = 100_000
+    /// Bytes of output that could not be stored and are tried again; more is asked for again, and where nobody has it a line says that it is
+    /// missing.
+    static let outputRetriedBytes = 16 << 20
+    /// Milliseconds between two tries.
+    static let outputRetryMilliseconds: Int64 = 1000
+    /// Attempts whose output is given up for want of room and has no line yet that says so; of more the line may be missing.
+    static let outputGapsMax = 10_000
+    /// Attempts that have ended and whose output is still known where it belongs, at least.
+    static let endedLabels = 10_000
     /// First index that no piece of output has: an attempt's pieces are counted from 0, one by one.
     static let outputIndices: UInt64 = 1 << 62
     /// Milliseconds of the loop's own pause from which on it waits for what the socket's threads still have to bring.

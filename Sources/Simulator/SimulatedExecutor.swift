@@ -246,7 +246,8 @@ final class SimulatedExecutor {
                 if stops { stop(UnitKey(unit: receipt.unit, attempt: receipt.attempt)) }
             }
         case .response(let response)?: desk.receive(response)
-        case .blobRequest?, .blobChunk?, .welcome?, .refusal?, .heartbeatAnswer?, .events?, .farewell?, .helloWanted?, .enrolled?, nil:
+        case .blobRequest?, .blobChunk?, .welcome?, .refusal?, .heartbeatAnswer?, .events?, .farewell?, .helloWanted?,
+            .outputReceipts?, .enrolled?, nil:
             break
         }
     }

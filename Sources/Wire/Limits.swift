@@ -72,6 +72,9 @@ public enum Limits {
     /// The end of what goes beyond that, kept until the attempt has ended: why something failed is said last.
     public static let outputTailBytes = 512 * 1024
 
+    /// Output of all attempts that an executor keeps until the coordinator has it: what is there while that is away or cannot store anything.
+    public static let outputKeptBytes = 64 * 1024 * 1024
+
     /// The text that goes with an operation's progress; the rest is cut off, since it may be sent ten times a second.
     public static let progressTextBytes = 512
 

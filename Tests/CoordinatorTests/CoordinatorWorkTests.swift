@@ -182,6 +182,54 @@ import Wire
         }
     }
 
+    /// The connection broke behind the end: whether the output had come nobody knew.
+    @Test func outputThatComesAgainWhenItsAttemptHasEnded_isAcknowledged_andStoredOnce() async throws {
+        @Sendable func output(_ unit: WireAssignment, _ indices: Range<UInt64>, from: UInt64) -> WirePeerMessage {
+            .with {
+                $0.output.chunks = indices.map { index in
+                    .with {
+                        $0.unit = unit.unit
+                        $0.attempt = unit.attempt
+                        $0.index = index
+                        $0.keepsFrom = from
+                        $0.bytes = Data("\(index) ".utf8)
+                    }
+                }
+            }
+        }
+        @Sendable func receipt(_ worker: FakePeer) throws -> WireOutputReceipt {
+            try worker.expect { if case .outputReceipts(let receipts)? = $0.body { receipts.receipts.first } else { nil } }
+        }
+        let (id, assignment) = try await TestCoordinator.run(in: path) { coordinator in
+            let worker = try coordinator.peer()
+            #expect(try worker.attach(.executor, incarnation: 1).capabilities.contains(ProtocolVersion.outputReceipts))
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            let id = try client.submit(.group([.noop("a")]))
+            let assignment = try worker.assignments(1)[0]
+            try worker.send(output(assignment, 0..<2, from: 0))
+            #expect(try receipt(worker).next == 2)
+            try worker.succeed(assignment)
+            _ = try worker.expect { if case .acknowledgement(let acknowledgement)? = $0.body { acknowledgement } else { nil } }
+            try worker.send(output(assignment, 1..<3, from: 1))
+            #expect(try receipt(worker).next == 3)
+            return (id, assignment)
+        }
+        try await TestCoordinator.run(in: path) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(.executor, incarnation: 1)
+            try worker.send(output(assignment, 2..<4, from: 2))
+            #expect(try receipt(worker).next == 4)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 3)
+            guard case .output(let page) = try client.request(1, .output(.with { $0.submission = id })).body else {
+                throw Timeout(what: "no output")
+            }
+            #expect(page.records.map { String(decoding: $0.bytes, as: UTF8.self) } == ["0 ", "1 ", "2 ", "3 "])
+            #expect(page.records.allSatisfy { $0.path == "a" && $0.attemptNumber == 1 })
+        }
+    }
+
     @Test func peerThatAsksForMoreThanItReads_getsItAllAsItReads() async throws {
         let value = Data((0..<Limits.blobChunkBytes).map { UInt8(truncatingIfNeeded: $0 &* 13) })
         try await TestCoordinator.run(in: path) { coordinator in

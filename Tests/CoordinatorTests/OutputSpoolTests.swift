@@ -1,6 +1,8 @@
 import Foundation
+import GRDB
 import Logging
 import Scheduling
+import Synchronization
 import Testing
 import Wire
 
@@ -77,7 +79,7 @@ import Wire
 
     @Test func units_areFiltered() throws {
         var spool = try OutputDatabase(directory)
-        try spool.append((0..<9).map { record(1, unit: Int($0 % 3), attempt: UInt32($0 % 3 + 1), index: $0) } + [record(2, index: 0)])
+        try spool.append((0..<9).map { record(1, unit: Int($0 % 3), attempt: UInt32($0 % 3 + 1), index: $0 / 3) } + [record(2, index: 0)])
         #expect(try read(spool, 1, units: [2]).records.map(\.unit.index) == [2, 2, 2])
         #expect(try read(spool, 1, units: [0, 2]).records.map(\.unit.index) == [0, 2, 0, 2, 0, 2])
         #expect(try read(spool, 1).records.count == 9)
@@ -123,5 +125,102 @@ import Wire
         spool = try OutputDatabase(directory, totalBytesMax: 1000)
         try spool.append([record(5, index: 0, bytes: 900)])
         #expect(try read(spool, 4).records.map(\.index) == [3])
+    }
+
+    // MARK: What is missing
+
+    private func kept(_ index: UInt64, from: UInt64) -> OutputRecord {
+        var record = record(1, index: index)
+        record.keptFrom = from
+        record.sender = PeerID(3)
+        return record
+    }
+
+    private var name: AttemptName { AttemptName(unit: UnitID(SubmissionNumber(1), 1), attempt: Attempt(epoch: 1, counter: 1)) }
+
+    @Test func hole_isSaidInItsPlace() throws {
+        var spool = try OutputDatabase(directory)
+        try spool.append([record(1, index: 0), record(1, index: 3)])
+        let records = try read(spool, 1).records
+        #expect(records.map(\.index) == [0, 2, 3] && records.map(\.isTruncated) == [false, true, false])
+        #expect(String(decoding: records[1].bytes, as: UTF8.self) == "\n[output is missing here: it was lost before it could be stored]\n")
+        try spool.append([record(1, index: 1), record(1, index: 2), record(1, index: 4)])
+        #expect(try read(spool, 1).records.map(\.index) == [0, 2, 3, 4], "it is too late for the first two")
+    }
+
+    @Test func whatItsSenderSendsAgain_isNoHole() throws {
+        var spool = try OutputDatabase(directory)
+        let standings = try spool.append([kept(0, from: 0), kept(2, from: 0), kept(3, from: 0)])
+        #expect(standings == [name: OutputStanding(next: 1, isRefused: true)])
+        #expect(
+            OutputReceipt.receipts(for: [kept(0, from: 0), kept(2, from: 0)], standings)
+                == [OutputReceipt(peer: PeerID(3), unit: name.unit, attempt: name.attempt, standing: OutputStanding(next: 1, isRefused: true))])
+        #expect(try spool.append((0..<4).map { kept($0, from: 0) }) == [name: OutputStanding(next: 4)])
+        #expect(try read(spool, 1).records.map(\.index) == [0, 1, 2, 3])
+        // What is before it is kept by nobody: this file is an earlier state of what was acknowledged.
+        #expect(try spool.append([kept(6, from: 6)]) == [name: OutputStanding(next: 7)])
+        #expect(try read(spool, 1).records.map(\.isTruncated) == [false, false, false, false, true, false])
+    }
+
+    /// After a restart its label is not known any more, but what is stored of it has it.
+    @Test func outputOfAnAttemptThatHasEnded_getsTheLabelOfWhatIsStored() throws {
+        var spool = try OutputDatabase(directory)
+        try spool.append([record(1, index: 0)])
+        let late = [record(1, index: 0), record(1, index: 1), record(1, attempt: 2, index: 0)].map { record in
+            var record = record
+            (record.attemptNumber, record.path) = (0, "?")
+            return record
+        }
+        try spool.append(late)
+        #expect(try read(spool, 1).records == [record(1, index: 0), record(1, index: 1)])
+    }
+
+    /// Another program makes that nothing can be stored.
+    private func refuseOutput(_ refuses: Bool) throws {
+        try DatabaseQueue(path: directory.outputPath).write { database in
+            try database.execute(
+                sql: refuses
+                    ? "CREATE TRIGGER refuse BEFORE INSERT ON output BEGIN SELECT RAISE(ABORT, 'no room'); END" : "DROP TRIGGER refuse")
+        }
+    }
+
+    @Test func whatCouldNotBeStored_isNoDuplicate() throws {
+        var spool = try OutputDatabase(directory)
+        try spool.append([record(1, index: 0)])
+        try refuseOutput(true)
+        #expect(throws: DatabaseError.self) { try spool.append([record(1, index: 1)]) }
+        try refuseOutput(false)
+        try spool.append([record(1, index: 1)])
+        #expect(try read(spool, 1).records == [record(1, index: 0), record(1, index: 1)])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatCouldNotBeStored_isTriedAgain_andWhatWasTooMuchIsSaidToBeMissing() async throws {
+        let receipts = Mutex<[OutputReceipt]>([])
+        let takenBytes = Mutex(0)
+        let spool = try OutputDatabase(directory)
+        try refuseOutput(true)
+        let service = try OutputService(spool, logger: Logger(label: "test")) { event in
+            switch event {
+            case .stored(_, let told): receipts.withLock { $0 += told }
+            case .taken(let bytes): takenBytes.withLock { $0 += bytes }
+            case .page, .unreadable: break
+            }
+        }
+        let large = CoordinatorLimits.outputRetriedBytes - 1000
+        let posts = [
+            [kept(0, from: 0), record(2, index: 0, bytes: large), record(3, index: 0), record(3, index: 1, bytes: 1000)],
+            [kept(1, from: 0), record(3, index: 2)],
+        ]
+        for post in posts { service.post(.append(post)) }
+        let bytes = posts.joined().reduce(0) { $0 + $1.spooledBytes }
+        while takenBytes.withLock({ $0 < bytes }) { try await Task.sleep(for: .milliseconds(20)) }
+        try refuseOutput(false)
+        while receipts.withLock({ $0.last?.standing.next != 2 }) { try await Task.sleep(for: .milliseconds(20)) }
+        service.close()
+        let stored = try OutputDatabase(directory)
+        #expect(try read(stored, 1).records == [record(1, index: 0), record(1, index: 1)])
+        #expect(try read(stored, 2, limit: 1 << 30).records.map(\.index) == [0])
+        let third = try read(stored, 3).records
+        #expect(third.map(\.index) == [0, 2] && third.map(\.isTruncated) == [false, true])
     }
 }

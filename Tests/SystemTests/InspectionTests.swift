@@ -175,6 +175,36 @@ extension SystemTests {
             }
         }
 
+        /// What was on its way is sent again: each line is there once.
+        @Test func logs_haveEveryLine_whenTheCoordinatorIsKilledTwice() async throws {
+            try await ProcessHarness.with { harness in
+                var coordinator = try await harness.startCoordinator()
+                _ = harness.startWorker()
+                _ = try await harness.waitForExecutors(1)
+                let file = "\(harness.directory)/printed"
+                let graph = try harness.write(
+                    "count.yaml",
+                    "group: [{id: a, run: 'for i in $(seq 600); do echo line $i; echo $i >> \(file); sleep 0.01; done'}]\n")
+                let submit = try await harness.aop("submit", graph, "-o", "quiet")
+                #expect(submit.status == 0, "\(submit)")
+                for count in [100, 300] {
+                    try await eventually("\(count) lines are printed") { harness.lines(of: "printed").count >= count }
+                    // What it does not read any more is in no process, and lost with the connection.
+                    try await coordinator.send(SIGSTOP)
+                    try await eventually("more lines are printed") { harness.lines(of: "printed").count >= count + 100 }
+                    try await coordinator.send(SIGKILL)
+                    _ = try await coordinator.finish()
+                    coordinator = try await harness.startCoordinator()
+                }
+                let waited = try await harness.aop("wait", "last")
+                #expect(waited.status == 0, "\(waited)")
+                let printed = try await harness.aop("logs", "last/a").text
+                #expect(printed == (1...600).map { "line \($0)\n" }.joined())
+                let records = try JSON(parsing: try await harness.aop("logs", "last/a", "-o", "json").text)["records"].elements
+                #expect(records.allSatisfy { $0["attempt"] == 1 && $0["truncated"].bool == false })
+            }
+        }
+
         @Test func submitCheck_submitsNothing() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

@@ -67,4 +67,84 @@ import Wire
         spool.close(key)
         #expect(spool.take().isEmpty)
     }
+
+    // MARK: Receipts
+
+    private func receipt(next: UInt64, refused: Bool = false) -> WireOutputReceipt {
+        .with {
+            $0.unit = key.unit
+            $0.attempt = key.attempt
+            $0.next = next
+            $0.refused = refused
+        }
+    }
+
+    private func spool(_ numbers: Range<Int>, keptBytesMax: Int = 1 << 20) -> OutputSpool {
+        var spool = OutputSpool(limitBytes: 1 << 20, tailBytes: 50, keptBytesMax: keptBytesMax)
+        spool.attached(acknowledges: true)
+        for number in numbers { spool.append(Array("line \(number)\n".utf8), stream: .stdout, of: key, at: 1) }
+        return spool
+    }
+
+    @Test func whatIsNotAcknowledged_isSentAgain_alsoWhenItsAttemptHasEnded() {
+        var spool = spool(10..<14)
+        #expect(text(spool.take()) == lines(10..<14))
+        spool.append(Array(lines(14..<15).utf8), stream: .stdout, of: key, at: 1)
+        spool.receive([receipt(next: 2)], now: 0)
+        #expect(text(spool.take()) == lines(14..<15), "once in each session")
+        spool.close(key)
+        spool.discard(key)
+        spool.attached(acknowledges: true)
+        let chunks = spool.take().flatMap(\.chunks)
+        #expect(chunks.map(\.index) == [2, 3, 4] && chunks.map(\.keepsFrom) == [2, 2, 2])
+        spool.receive([receipt(next: 5)], now: 0)
+        spool.attached(acknowledges: true)
+        #expect(spool.take().isEmpty)
+    }
+
+    @Test func severalAttempts_areSentAgainInTheOrderInWhichTheyWrote() {
+        var spool = OutputSpool()
+        spool.attached(acknowledges: true)
+        for number in 0..<6 {
+            let key = UnitKey(unit: UInt64(number % 2), attempt: 1)
+            spool.append(Array("line \(number)\n".utf8), stream: .stdout, of: key, at: 1)
+        }
+        let first = text(spool.take())
+        spool.attached(acknowledges: true)
+        #expect(first == lines(0..<6) && text(spool.take()) == first)
+    }
+
+    /// An older one says nothing of what it has.
+    @Test func coordinatorWithoutReceipts_getsEverythingOnce() {
+        var spool = OutputSpool()
+        spool.attached(acknowledges: false)
+        spool.append(Array(lines(10..<12).utf8), stream: .stdout, of: key, at: 1)
+        let chunks = spool.take().flatMap(\.chunks)
+        #expect(chunks.count == 1 && !chunks[0].hasKeepsFrom)
+        spool.attached(acknowledges: false)
+        #expect(spool.take().isEmpty)
+    }
+
+    @Test func whatWasNotTaken_isSentAgainAfterAWhile_andNothingOvertakesIt() {
+        var spool = spool(10..<14)
+        _ = spool.take(now: 0)
+        spool.receive([receipt(next: 1, refused: true)], now: 100)
+        spool.append(Array(lines(14..<15).utf8), stream: .stdout, of: key, at: 1)
+        #expect(spool.take(now: 200).isEmpty)
+        #expect(spool.deadline == 100 + OutputSpool.retryMilliseconds)
+        #expect(text(spool.take(now: 100 + OutputSpool.retryMilliseconds)) == lines(11..<15))
+        #expect(spool.deadline == nil)
+    }
+
+    /// The oldest goes, and that is said in its place.
+    @Test func moreThanIsKeptOfAllAttempts_isGivenUp_andALineSaysSo() {
+        var spool = spool(10..<20, keptBytesMax: 2_500)
+        let other = UnitKey(unit: 2, attempt: 2)
+        for number in 10..<20 { spool.append(Array("line \(number)\n".utf8), stream: .stdout, of: other, at: 1) }
+        let chunks = spool.take().flatMap(\.chunks)
+        let (given, kept) = (chunks.filter { $0.unit == key.unit }, chunks.filter { $0.unit == other.unit })
+        #expect(given.map(\.index) == [9] && given.map(\.keepsFrom) == [9] && given.allSatisfy(\.truncated))
+        #expect(String(decoding: given.flatMap(\.bytes), as: UTF8.self).contains("[output is missing here: "))
+        #expect(kept.map(\.index) == Array(0..<10) && kept.allSatisfy { !$0.truncated })
+    }
 }

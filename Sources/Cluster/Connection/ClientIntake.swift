@@ -26,7 +26,7 @@ package struct ClientIntake {
             for event in events.events { look(at: NodeReport(event)) }
         case .refusal(let refusal): _ = ClusterError(refusal)
         case .welcome, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .farewell, .helloWanted,
-            .elementReceipts, .productReceipts, .enrolled, nil:
+            .elementReceipts, .productReceipts, .outputReceipts, .enrolled, nil:
             break
         }
     }

@@ -101,7 +101,7 @@ package final class ConnectionCore: Sendable {
             let fetch = state.withLock { $0.fetches[chunk.digest] }
             fetch?.yield(.chunk(chunk, attachment))
         case .welcome, .refusal, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .farewell, .helloWanted,
-            .elementReceipts, .productReceipts, .enrolled, nil:
+            .elementReceipts, .productReceipts, .outputReceipts, .enrolled, nil:
             break  // the link's own, an executor's, or a joiner's
         }
     }

@@ -236,7 +236,8 @@ final class HostedSession: Sendable {
         case .blobRequest(let request)?:
             let (chunk, bytes) = state.withLock { $0.shelf.answer(request) }
             send(.with { $0.blobChunk = chunk }, bytes)
-        case .welcome?, .refusal?, .heartbeatAnswer?, .blobChunk?, .events?, .farewell?, .helloWanted?, .enrolled?, nil:
+        // It sends no output.
+        case .welcome?, .refusal?, .heartbeatAnswer?, .blobChunk?, .events?, .farewell?, .helloWanted?, .outputReceipts?, .enrolled?, nil:
             break
         }
     }

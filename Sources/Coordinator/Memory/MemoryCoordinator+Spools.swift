@@ -12,6 +12,8 @@ extension MemoryCoordinator: SpoolHost {
         if isThere(peer) { outbox.append(Delivery(peer: peer.rawValue, content: .message(message))) }
     }
 
+    func earlierLabel(_ unit: UnitID, _ attempt: Attempt) -> AttemptLabels.Label? { scheduler.earlierLabel(unit, attempt) }
+
     func append(_ runs: [ElementRun]) {
         unspooled.runs += runs
         guard acknowledgesUnspooled else { return }
@@ -38,7 +40,7 @@ extension MemoryCoordinator: SpoolHost {
                 }
             }
             guard !records.isEmpty else { return }
-            try output.append(records)
+            acknowledge(OutputReceipt.receipts(for: records, try output.append(records)))
             noteOutput(of: Set(records.map(\.unit.submission)))
         } catch {
             preconditionFailure("a spool in memory cannot be written: \(error)")

@@ -111,39 +111,94 @@ struct OutputDatabase {
 
     /// Stores the records in order, without those stored before, and makes room where the total is over its limit.
     ///
-    /// - Throws: GRDB's errors; nothing was stored then.
-    mutating func append(_ records: [OutputRecord]) throws {
+    /// Where something is missing before a record and its sender has that, the record is not taken; where nobody has it, a record in its
+    /// place says so.
+    ///
+    /// - Returns: what has become of the output of each attempt.
+    /// - Throws: GRDB's errors; what of it is stored then is not stored again with the next try.
+    @discardableResult
+    mutating func append(_ records: [OutputRecord]) throws -> [AttemptName: OutputStanding] {
         var added: [SubmissionNumber: Int64] = [:]
+        var standings: [AttemptName: OutputStanding] = [:]
         try queue.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
-                let insert = try database.cachedStatement(
-                    sql: """
-                        INSERT INTO output (submission, unit, attempt, number, stream, chunk, at, truncated, path, bytes)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                        """)
                 for record in records {
                     let name = AttemptName(unit: record.unit, attempt: record.attempt)
-                    guard try record.index >= next(name, database) else { continue }
-                    try insert.execute(arguments: [
-                        record.unit.submission.rawValue, record.unit.index, Int64(bitPattern: record.attempt.rawValue),
-                        record.attemptNumber, record.stream.rawValue, Int64(bitPattern: record.index), record.at,
-                        record.isTruncated, record.path, Data(record.bytes),
-                    ])
-                    nextIndex[name] = record.index + 1
-                    added[record.unit.submission, default: 0] += Int64(record.bytes.count)
+                    var standing = try standings[name] ?? OutputStanding(next: next(name, database))
+                    for record in try taken(record, &standing, database) {
+                        try Self.insert(record, database)
+                        added[record.unit.submission, default: 0] += Int64(record.bytes.count)
+                    }
+                    standings[name] = standing
                 }
                 return .commit
             }
         }
+        for (name, standing) in standings { nextIndex[name] = standing.next }
         for (submission, bytes) in added {
             sizes[submission, default: 0] += bytes
             totalBytes += bytes
         }
         if nextIndex.count > Self.attemptsRemembered { nextIndex.removeAll() }
         try makeRoom()
+        return standings
     }
 
-    private mutating func next(_ name: AttemptName, _ database: Database) throws -> UInt64 {
+    /// What is to be stored for a record: nothing, the record, or before it one that says what is missing.
+    private func taken(_ record: OutputRecord, _ standing: inout OutputStanding, _ database: Database) throws -> [OutputRecord] {
+        guard record.index >= standing.next else { return [] }
+        if let from = record.keptFrom, record.index > max(from, standing.next) {
+            standing.isRefused = true
+            return []
+        }
+        defer { standing.next = record.index + 1 }
+        var record = record
+        if record.attemptNumber == 0 {
+            guard let label = try storedLabel(record, database) else { return [] }
+            (record.attemptNumber, record.path) = label
+        }
+        // One that says that something is missing says it of this as well.
+        guard record.index > standing.next, !record.isTruncated else { return [record] }
+        return [record.gap(at: record.index - 1, endsLine: try endsLine(before: record, database)), record]
+    }
+
+    private static func insert(_ record: OutputRecord, _ database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO output (submission, unit, attempt, number, stream, chunk, at, truncated, path, bytes)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(arguments: [
+            record.unit.submission.rawValue, record.unit.index, Int64(bitPattern: record.attempt.rawValue),
+            record.attemptNumber, record.stream.rawValue, Int64(bitPattern: record.index), record.at,
+            record.isTruncated, record.path, Data(record.bytes),
+        ])
+    }
+
+    /// Number and path under which output of the attempt is stored.
+    private func storedLabel(_ record: OutputRecord, _ database: Database) throws -> (Int, String)? {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT number, path FROM output WHERE submission = ? AND unit = ? AND attempt = ? LIMIT 1",
+            arguments: [record.unit.submission.rawValue, record.unit.index, Int64(bitPattern: record.attempt.rawValue)])
+        guard let row else { return nil }
+        return (try row.whole("number"), try row.text("path"))
+    }
+
+    /// Whether what is stored of the record's stream ends with a line; also where nothing is.
+    private func endsLine(before record: OutputRecord, _ database: Database) throws -> Bool {
+        let bytes = try Data.fetchOne(
+            database,
+            sql: """
+                SELECT bytes FROM output WHERE submission = ? AND unit = ? AND attempt = ? AND stream = ?
+                ORDER BY position DESC LIMIT 1
+                """,
+            arguments: [
+                record.unit.submission.rawValue, record.unit.index, Int64(bitPattern: record.attempt.rawValue), record.stream.rawValue,
+            ])
+        return bytes?.last.map { $0 == UInt8(ascii: "\n") } ?? true
+    }
+
+    private func next(_ name: AttemptName, _ database: Database) throws -> UInt64 {
         if let known = nextIndex[name] { return known }
         let statement = try database.cachedStatement(
             sql: "SELECT max(chunk) FROM output WHERE submission = ? AND unit = ? AND attempt = ?")
@@ -152,9 +207,7 @@ struct OutputDatabase {
             arguments: [
                 name.unit.submission.rawValue, name.unit.index, Int64(bitPattern: name.attempt.rawValue),
             ])
-        let next = newest.map { UInt64(bitPattern: $0) + 1 } ?? 0
-        nextIndex[name] = next
-        return next
+        return newest.map { UInt64(bitPattern: $0) + 1 } ?? 0
     }
 
     private mutating func makeRoom() throws {

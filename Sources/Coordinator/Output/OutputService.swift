@@ -2,8 +2,8 @@ import Logging
 import Scheduling
 import Wire
 
-/// The spool of output on its own thread. What cannot be stored is logged and lost, and of a file that is damaged a new one is begun: no work
-/// depends on it.
+/// The spool of output on its own thread. What cannot be stored is logged and tried again; of what is too much for that a record says that it
+/// is missing, where its sender does not have it any more. Of a file that is damaged a new one is begun: no work depends on it.
 final class OutputService: Sendable {
     enum Job: Sendable {
         case append([OutputRecord])
@@ -13,8 +13,10 @@ final class OutputService: Sendable {
     }
 
     enum Event: Sendable {
-        /// Records of so many bytes, of these submissions, are off the queue.
-        case taken(bytes: Int, of: Set<SubmissionNumber>)
+        /// Records of so many bytes are off the queue.
+        case taken(bytes: Int)
+        /// There are more of these submissions; what senders are told.
+        case stored(of: Set<SubmissionNumber>, [OutputReceipt])
         case page(OutputTicket, OutputPage)
         case unreadable(OutputTicket, reason: String)
     }
@@ -31,7 +33,7 @@ final class OutputService: Sendable {
         thread = try OSThread(name: "aop-output") { [jobs] in
             var worker = OutputWorker(database: database, logger: logger, report: report)
             while true {
-                switch jobs.take(withinMilliseconds: worker.millisecondsToSync) {
+                switch jobs.take(withinMilliseconds: worker.millisecondsToWork) {
                 case .jobs(let list): worker.perform(list)
                 case .closed: return worker.end()
                 }
@@ -54,6 +56,13 @@ private struct OutputWorker {
     private let logger: Logger
     private let report: @Sendable (OutputService.Event) -> Void
     private var waiting: [OutputRecord] = []
+    /// Could not be stored; before `waiting`.
+    private var retried: [OutputRecord] = []
+    private var retriedBytes = 0
+    /// Boot time of the next try; nil: the last one succeeded.
+    private var retryAt: Int64?
+    /// The last records of attempts that are given up, until they are stored as what says so.
+    private var gaps: [AttemptName: OutputRecord] = [:]
     /// Boot time at which what is stored must be on the disk; nil: it is.
     private var syncAt: Int64?
     private var log = RateLimit()
@@ -64,7 +73,7 @@ private struct OutputWorker {
         self.report = report
     }
 
-    var millisecondsToSync: Int64? { syncAt.map { max(0, $0 - BootClock.milliseconds()) } }
+    var millisecondsToWork: Int64? { [syncAt, retryAt].compactMap(\.self).min().map { max(0, $0 - BootClock.milliseconds()) } }
 
     mutating func perform(_ jobs: [OutputService.Job]) {
         for job in jobs {
@@ -91,6 +100,11 @@ private struct OutputWorker {
     }
 
     mutating func end() {
+        if retryAt != nil {
+            retryAt = Int64.min
+            store()
+            if !retried.isEmpty { logger.error("\(database.path): \(retried.count) records of output could not be stored to the end") }
+        }
         sync()
         do { try database.close() } catch { logger.error("\(database.path): cannot close: \(error)") }
     }
@@ -102,18 +116,44 @@ private struct OutputWorker {
     }
 
     private mutating func store() {
-        guard !waiting.isEmpty else { return }
-        let records = waiting
+        let news = waiting
+        waiting.removeAll(keepingCapacity: true)
+        defer { if !news.isEmpty { report(.taken(bytes: news.reduce(0) { $0 + $1.spooledBytes })) } }
+        if let retryAt, BootClock.milliseconds() < retryAt { return hold(news) }
+        let records = retried + news
+        guard !records.isEmpty || !gaps.isEmpty else { return retryAt = nil }
+        let lost = gaps.values.sorted { ($0.unit, $0.attempt, $0.index) < ($1.unit, $1.attempt, $1.index) }
         do {
-            try use { try $0.append(records) }
+            let standings = try use { try $0.append(records + lost) }
+            (retried, retriedBytes, retryAt, gaps) = ([], 0, nil, [:])
             syncAt = syncAt ?? BootClock.milliseconds() + CoordinatorLimits.outputSyncMilliseconds
+            report(.stored(of: Set((records + lost).map(\.unit.submission)), OutputReceipt.receipts(for: records, standings)))
         } catch {
+            retryAt = BootClock.milliseconds() + CoordinatorLimits.outputRetryMilliseconds
             if let skipped = log.allow(at: BootClock.milliseconds()) {
-                logger.error("\(database.path): \(waiting.count) records of output are lost: \(error)\(skipped)")
+                logger.error("\(database.path): \(records.count) records of output cannot be stored, and are tried again: \(error)\(skipped)")
+            }
+            hold(news)
+        }
+    }
+
+    /// Keeps records for the next try, as far as there is room. Who has the others sends them again; nobody else has them.
+    private mutating func hold(_ news: [OutputRecord]) {
+        var refused: [AttemptName: OutputStanding] = [:]
+        var left: [OutputRecord] = []
+        for record in news {
+            let name = AttemptName(unit: record.unit, attempt: record.attempt)
+            if retriedBytes + record.spooledBytes <= CoordinatorLimits.outputRetriedBytes, gaps[name] == nil, refused[name] == nil {
+                retried.append(record)
+                retriedBytes += record.spooledBytes
+            } else if record.keptFrom != nil {
+                refused[name] = OutputStanding(next: 0, isRefused: true)
+                left.append(record)
+            } else if gaps[name] != nil || gaps.count < CoordinatorLimits.outputGapsMax {
+                gaps[name] = record.gap(at: record.index)
             }
         }
-        report(.taken(bytes: waiting.reduce(0) { $0 + $1.spooledBytes }, of: Set(waiting.map(\.unit.submission))))
-        waiting.removeAll(keepingCapacity: true)
+        if !left.isEmpty { report(.stored(of: [], OutputReceipt.receipts(for: left, refused))) }
     }
 
     private mutating func sync() {

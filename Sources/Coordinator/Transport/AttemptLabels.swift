@@ -18,6 +18,9 @@ struct AttemptLabels {
 
     var submissionIDs: [SubmissionNumber: String] = [:]
     private var labels: [UnitID: Label] = [:]
+    /// Of attempts that have ended, the last ones: output of theirs may come again. Where there are enough new ones the old ones go.
+    private var endedLabels: [AttemptName: Label] = [:]
+    private var olderLabels: [AttemptName: Label] = [:]
     private var asked: [UInt64: AttemptName] = [:]
     private var nextQuestion: UInt64 = 0
 
@@ -30,6 +33,20 @@ struct AttemptLabels {
         return label
     }
 
+    /// Of an attempt whose end is known, given to `holder`; nil: there is none, or it ended long ago.
+    func ended(_ unit: UnitID, _ attempt: Attempt, of holder: UInt64?) -> Label? {
+        let name = AttemptName(unit: unit, attempt: attempt)
+        guard let label = endedLabels[name] ?? olderLabels[name] else { return nil }
+        if let holder, let known = label.holder, holder != known { return nil }
+        return label
+    }
+
+    private mutating func remember(_ unit: UnitID, _ attempt: Attempt) {
+        guard let label = labels[unit], label.attempt == attempt else { return }
+        if endedLabels.count >= CoordinatorLimits.endedLabels { (olderLabels, endedLabels) = (endedLabels, [:]) }
+        endedLabels[AttemptName(unit: unit, attempt: attempt)] = label
+    }
+
     mutating func dispatched(_ assignment: Assignment, to holder: UInt64? = nil) {
         labels[assignment.unit] = Label(
             attempt: assignment.attempt, number: assignment.attemptNumber, path: assignment.path, holder: holder)
@@ -39,7 +56,10 @@ struct AttemptLabels {
         switch fact {
         case .submitted(let admission): submissionIDs[admission.number] = admission.id
         case .forgotten(let number, _): submissionIDs[number] = nil
-        case .attemptEnded(let unit, let attempt, _, _, _, _), .attemptLost(let unit, let attempt, _, _, _),
+        case .attemptEnded(let unit, let attempt, _, _, _, _):
+            remember(unit, attempt)
+            if labels[unit]?.attempt == attempt { labels[unit] = nil }
+        case .attemptLost(let unit, let attempt, _, _, _),
             .lateResultRefused(let unit, let attempt, _), .orphanEnded(let unit, let attempt, _), .strayEnded(let unit, let attempt, _, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
@@ -55,6 +75,8 @@ struct AttemptLabels {
     /// Nothing is taken from these attempts any more.
     mutating func forget(where isFenced: (UnitID, Attempt) -> Bool) {
         labels = labels.filter { !isFenced($0.key, $0.value.attempt) }
+        endedLabels = endedLabels.filter { !isFenced($0.key.unit, $0.key.attempt) }
+        olderLabels = olderLabels.filter { !isFenced($0.key.unit, $0.key.attempt) }
     }
 
     /// The question about an attempt that an executor holds from before our start; nil: there is none to ask.
@@ -81,6 +103,16 @@ struct AttemptLabels {
             !view.state.isFinal, labels[name.unit].map({ $0.attempt < name.attempt }) ?? true
         else { return }
         labels[name.unit] = Label(attempt: name.attempt, number: view.attempts, path: view.path, holder: nil)
+    }
+}
+
+extension Scheduler {
+    /// The label of an attempt that was given out before this coordinator began, and is not open any more. What it has stored says its
+    /// number, which is 0 here where the unit had several.
+    func earlierLabel(_ unit: UnitID, _ attempt: Attempt) -> AttemptLabels.Label? {
+        guard attempt.epoch < epoch, !isOpen(unit, under: attempt), !isFenced(unit, attempt), let operation = self.operation(unit)
+        else { return nil }
+        return AttemptLabels.Label(attempt: attempt, number: operation.attempts == 1 ? 1 : 0, path: operation.path, holder: nil)
     }
 }
 

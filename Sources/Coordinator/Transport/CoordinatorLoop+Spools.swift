@@ -20,6 +20,8 @@ extension CoordinatorLoop: SpoolHost {
             kind, from: peers[peer]?.source ?? .unknown, "\(peers[peer]?.place ?? "a peer that is gone"): \(text)", now.boot, logger)
     }
 
+    func earlierLabel(_ unit: UnitID, _ attempt: Attempt) -> AttemptLabels.Label? { scheduler.earlierLabel(unit, attempt) }
+
     func append(_ runs: [ElementRun]) {
         outputBytesInFlight += runs.reduce(0) { $0 + $1.spooledBytes }
         elements.post(.append(runs))
@@ -51,9 +53,10 @@ extension CoordinatorLoop: SpoolHost {
     /// What the thread of the output's spool says.
     func receive(_ event: OutputService.Event) {
         switch event {
-        case .taken(let bytes, let submissions):
-            outputBytesInFlight -= bytes
+        case .taken(let bytes): outputBytesInFlight -= bytes
+        case .stored(let submissions, let receipts):
             noteOutput(of: submissions)
+            acknowledge(receipts)
         case .page(let ticket, let page): self.page(ticket, page)
         case .unreadable(let ticket, let reason): unreadable(ticket.read, .output(ticket.unit), reason)
         }

@@ -29,7 +29,9 @@ protocol SpoolHost: AnyObject {
 
     /// Puts partial results into their spool; `acknowledge` is called when they are there.
     func append(_ runs: [ElementRun])
-    /// Puts output into its spool; `noteOutput` is called when it is there.
+    /// Of an attempt that was given out before this coordinator began, and has ended; nil: there is none.
+    func earlierLabel(_ unit: UnitID, _ attempt: Attempt) -> AttemptLabels.Label?
+    /// Puts output into its spool; `noteOutput` and `acknowledge` are called when it is there.
     func append(_ records: [OutputRecord])
     /// Reads a spool; `page` or `unreadable` is called with what it has.
     func read(_ ticket: ElementTicket, _ query: ElementQuery)

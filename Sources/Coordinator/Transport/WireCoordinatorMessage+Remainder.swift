@@ -17,7 +17,7 @@ extension WireCoordinatorMessage {
             events.missed = true
             return .with { $0.events = events }
         case .events?, .welcome?, .refusal?, .heartbeatAnswer?, .dispatch?, .stop?, .acknowledgement?, .blobRequest?,
-            .blobChunk?, .farewell?, .helloWanted?, .elementReceipts?, .productReceipts?, .enrolled?, nil:
+            .blobChunk?, .farewell?, .helloWanted?, .elementReceipts?, .productReceipts?, .outputReceipts?, .enrolled?, nil:
             return nil
         }
     }

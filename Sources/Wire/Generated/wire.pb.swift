@@ -812,6 +812,15 @@ public nonisolated struct WireCoordinatorMessage: Sendable {
     set {body = .enrolled(newValue)}
   }
 
+  /// executor; only from coordinators with the capability `output-receipts`
+  public var outputReceipts: WireOutputReceipts {
+    get {
+      if case .outputReceipts(let v)? = body {return v}
+      return WireOutputReceipts()
+    }
+    set {body = .outputReceipts(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -843,6 +852,8 @@ public nonisolated struct WireCoordinatorMessage: Sendable {
     case productReceipts(WireProductReceipts)
     /// the answer to `enrol`; or a refusal
     case enrolled(WireEnrolled)
+    /// executor; only from coordinators with the capability `output-receipts`
+    case outputReceipts(WireOutputReceipts)
 
   }
 
@@ -2752,8 +2763,53 @@ public nonisolated struct WireOutputChunk: Sendable {
 
   public var bytes: Data = Data()
 
-  /// the spool's limit for one attempt was reached; nothing follows on this stream
+  /// it says that something is missing in its place
   public var truncated: Bool = false
+
+  /// Everything of the attempt from this index on is kept by the sender until a receipt, and sent again: a chunk of a later index is taken
+  /// only behind the one before it. What is before it was acknowledged, or given up. Absent: nothing is kept.
+  public var keepsFrom: UInt64 {
+    get {_keepsFrom ?? 0}
+    set {_keepsFrom = newValue}
+  }
+  /// Returns true if `keepsFrom` has been explicitly set.
+  public var hasKeepsFrom: Bool {self._keepsFrom != nil}
+  /// Clears the value of `keepsFrom`. Subsequent reads from it will return its default value.
+  public mutating func clearKeepsFrom() {self._keepsFrom = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _keepsFrom: UInt64? = nil
+}
+
+public nonisolated struct WireOutputReceipts: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var receipts: [WireOutputReceipt] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireOutputReceipt: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unit: UInt64 = 0
+
+  public var attempt: UInt64 = 0
+
+  /// everything before this index is stored, or not wanted
+  public var next: UInt64 = 0
+
+  /// something after that was not taken: it is to be sent again in a while
+  public var refused: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -6679,7 +6735,7 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CoordinatorMessage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{3}heartbeat_answer\0\u{1}dispatch\0\u{1}stop\0\u{1}acknowledgement\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}response\0\u{1}events\0\u{1}farewell\0\u{3}hello_wanted\0\u{4}h\u{2}element_receipts\0\u{4}(product_receipts\0\u{2}L\u{3}enrolled\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{3}heartbeat_answer\0\u{1}dispatch\0\u{1}stop\0\u{1}acknowledgement\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}response\0\u{1}events\0\u{1}farewell\0\u{3}hello_wanted\0\u{4}h\u{2}element_receipts\0\u{4}(product_receipts\0\u{2}L\u{3}enrolled\0\u{4}~\u{1}output_receipts\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6882,6 +6938,19 @@ nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtob
           self.body = .enrolled(v)
         }
       }()
+      case 550: try {
+        var v: WireOutputReceipts?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .outputReceipts(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .outputReceipts(v)
+        }
+      }()
       default: break
       }
     }
@@ -6952,6 +7021,10 @@ nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtob
     case .enrolled?: try {
       guard case .enrolled(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 424)
+    }()
+    case .outputReceipts?: try {
+      guard case .outputReceipts(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 550)
     }()
     case nil: break
     }
@@ -9922,7 +9995,7 @@ nonisolated extension WireOutputBatch: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireOutputChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OutputChunk"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}stream\0\u{1}index\0\u{1}at\0\u{1}bytes\0\u{1}truncated\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}stream\0\u{1}index\0\u{1}at\0\u{1}bytes\0\u{1}truncated\0\u{4}_\u{8}keeps_from\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -9937,12 +10010,17 @@ nonisolated extension WireOutputChunk: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 5: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
       case 6: try { try decoder.decodeSingularBytesField(value: &self.bytes) }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self.truncated) }()
+      case 550: try { try decoder.decodeSingularUInt64Field(value: &self._keepsFrom) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.unit != 0 {
       try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
     }
@@ -9964,6 +10042,9 @@ nonisolated extension WireOutputChunk: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.truncated != false {
       try visitor.visitSingularBoolField(value: self.truncated, fieldNumber: 7)
     }
+    try { if let v = self._keepsFrom {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 550)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -9975,6 +10056,82 @@ nonisolated extension WireOutputChunk: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.at != rhs.at {return false}
     if lhs.bytes != rhs.bytes {return false}
     if lhs.truncated != rhs.truncated {return false}
+    if lhs._keepsFrom != rhs._keepsFrom {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireOutputReceipts: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OutputReceipts"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}receipts\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.receipts) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.receipts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.receipts, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOutputReceipts, rhs: WireOutputReceipts) -> Bool {
+    if lhs.receipts != rhs.receipts {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireOutputReceipt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OutputReceipt"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}next\0\u{1}refused\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.unit) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.next) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.refused) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.unit != 0 {
+      try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
+    }
+    if self.attempt != 0 {
+      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 2)
+    }
+    if self.next != 0 {
+      try visitor.visitSingularUInt64Field(value: self.next, fieldNumber: 3)
+    }
+    if self.refused != false {
+      try visitor.visitSingularBoolField(value: self.refused, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOutputReceipt, rhs: WireOutputReceipt) -> Bool {
+    if lhs.unit != rhs.unit {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.next != rhs.next {return false}
+    if lhs.refused != rhs.refused {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

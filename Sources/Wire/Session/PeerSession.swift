@@ -255,7 +255,7 @@ public struct PeerSession: Sendable {
         case .refusal, .farewell, .helloWanted:
             return expire(at: now) + ended(message, at: now)
         case .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts,
-            .productReceipts, .enrolled, nil:
+            .productReceipts, .outputReceipts, .enrolled, nil:
             // For an earlier connection of ours, if anything.
             return []
         }
@@ -264,7 +264,8 @@ public struct PeerSession: Sendable {
     private mutating func heard(_ message: WireCoordinatorMessage, at now: Int64) -> [Action] {
         switch message.body {
         case .refusal, .farewell, .helloWanted: return ended(message, at: now)
-        case .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts, .productReceipts:
+        case .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts, .productReceipts,
+            .outputReceipts:
             return [.deliver]
         // Only one welcome belongs to a hello; answers were handled before; who has a session does not enrol.
         case .welcome, .heartbeatAnswer, .enrolled, nil: return []
@@ -294,8 +295,7 @@ public struct PeerSession: Sendable {
                 + detach("the coordinator has stopped\(farewell.reason.isEmpty ? "" : ": \(farewell.reason)")", at: now)
         case .helloWanted: return detach("the coordinator does not know this connection (any more)", at: now)
         case .welcome, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts,
-            .productReceipts, .enrolled,
-            nil:
+            .productReceipts, .outputReceipts, .enrolled, nil:
             preconditionFailure("a message that does not end a session was taken for one that does")
         }
     }

@@ -13,7 +13,7 @@ extension Executor {
         guard spawns.isOpen, !(reports.contains(where: \.isEnd) && isOrphaned) else { return }
         // Before the ends: a reader who hears of an end has seen all output.
         if link?.isAttached == true {
-            for batch in spool.take() { link?.send(.with { $0.output = batch }) }
+            for batch in spool.take(now: BootClock.milliseconds()) { link?.send(.with { $0.output = batch }) }
             for batch in elements.take(now: BootClock.milliseconds()) { link?.send(.with { $0.elements = batch }) }
             for batch in products.take() { link?.send(.with { $0.products = batch }) }
         }
@@ -86,8 +86,8 @@ extension Executor {
 
     private func armTimer() {
         // What is paused is sent to nobody while nobody is there.
-        let elementsAt = link?.isAttached == true ? elements.deadline : nil
-        let deadline = [state.withLock { $0.deadline }, elementsAt].compactMap(\.self).min()
+        let pauses = link?.isAttached == true ? [elements.deadline, spool.deadline] : []
+        let deadline = ([state.withLock { $0.deadline }] + pauses).compactMap(\.self).min()
         guard deadline != timer?.deadline else { return }
         if let timer { loop.cancel(timer.timer) }
         timer = deadline.map { deadline in

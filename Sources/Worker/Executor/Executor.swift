@@ -282,6 +282,7 @@ final class Executor: @unchecked Sendable {
             progress.forgetSent()
             elements.forgetSent()
             products.forgetSent()
+            spool.attached(acknowledges: welcome.capabilities.contains(ProtocolVersion.outputReceipts))
             isProgressDue = true
             stepWithoutLine { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .detached(let reason, _):
@@ -331,6 +332,7 @@ final class Executor: @unchecked Sendable {
                 if let end { admit(end) }
                 if stops { runner?.stop(UnitKey(unit: receipt.unit, attempt: receipt.attempt)) }
             }
+        case .outputReceipts(let receipts)?: spool.receive(receipts.receipts, now: BootClock.milliseconds())
         case .acknowledgement(let acknowledgement)?:
             step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
         case .blobRequest(let request)?:

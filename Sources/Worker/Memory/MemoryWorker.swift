@@ -87,7 +87,7 @@ package final class MemoryWorker {
     package var isSending: Bool { !isDead && (elements.isUnderWay || !reports.isEmpty) }
 
     /// Boot time of its next tick.
-    package var deadline: Int64? { isDead ? nil : [state.deadline, elements.deadline].compactMap(\.self).min() }
+    package var deadline: Int64? { isDead ? nil : [state.deadline, elements.deadline, output.deadline].compactMap(\.self).min() }
 
     /// The registry has changed.
     package func renew() { runner?.registry = host.registry }
@@ -123,6 +123,7 @@ package final class MemoryWorker {
             streams?.resume()
             elements.forgetSent()
             products.forgetSent()
+            output.attached(acknowledges: welcome.capabilities.contains(ProtocolVersion.outputReceipts))
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
         case .stop(let stop)?:
@@ -138,6 +139,7 @@ package final class MemoryWorker {
                 if let end { admit(end) }
                 if stops { runner?.stop(UnitKey(unit: receipt.unit, attempt: receipt.attempt)) }
             }
+        case .outputReceipts(let receipts)?: output.receive(receipts.receipts, now: clock().boot)
         case .acknowledgement(let acknowledgement)?:
             step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
         case .response(let response)?: streams?.receive(response)
@@ -149,7 +151,7 @@ package final class MemoryWorker {
     package func flush() {
         guard !isDead else { return }
         if isAttached {
-            for batch in output.take() { send(self, .with { $0.output = batch }) }
+            for batch in output.take(now: clock().boot) { send(self, .with { $0.output = batch }) }
             for batch in elements.take(now: clock().boot) { send(self, .with { $0.elements = batch }) }
             for batch in products.take() { send(self, .with { $0.products = batch }) }
         }

@@ -93,7 +93,7 @@ struct EnrolmentSession: Sendable {
         case .refusal(let refusal): return pause(.unavailable(refusal.message), at: now)
         case .farewell, .helloWanted: return pause(.unreachable("the coordinator has just stopped"), at: now)
         case .welcome, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events,
-            .elementReceipts, .productReceipts, nil:
+            .elementReceipts, .productReceipts, .outputReceipts, nil:
             return []
         }
     }
