@@ -210,7 +210,6 @@ import Wire
             try worker.send(output(assignment, 0..<2, from: 0))
             #expect(try receipt(worker).next == 2)
             try worker.succeed(assignment)
-            _ = try worker.expect { if case .acknowledgement(let acknowledgement)? = $0.body { acknowledgement } else { nil } }
             try worker.send(output(assignment, 1..<3, from: 1))
             #expect(try receipt(worker).next == 3)
             return (id, assignment)
