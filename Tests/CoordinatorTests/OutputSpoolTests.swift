@@ -154,7 +154,10 @@ import Wire
         #expect(standings == [name: OutputStanding(next: 1, isRefused: true)])
         #expect(
             OutputReceipt.receipts(for: [kept(0, from: 0), kept(2, from: 0)], standings)
-                == [OutputReceipt(peer: PeerID(3), unit: name.unit, attempt: name.attempt, standing: OutputStanding(next: 1, isRefused: true))])
+                == [
+                    OutputReceipt(
+                        peer: PeerID(3), unit: name.unit, attempt: name.attempt, standing: OutputStanding(next: 1, isRefused: true))
+                ])
         #expect(try spool.append((0..<4).map { kept($0, from: 0) }) == [name: OutputStanding(next: 4)])
         #expect(try read(spool, 1).records.map(\.index) == [0, 1, 2, 3])
         // What is before it is kept by nobody: this file is an earlier state of what was acknowledged.

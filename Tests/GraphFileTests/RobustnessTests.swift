@@ -95,7 +95,8 @@ import Testing
         let text = String(repeating: "x", count: 4_194_304)
         let places = [
             "group:\n  - {id: a, op: T, with: {t: \(text)}}\n": "2:5: a: the parameters have 4194312 bytes",
-            "group:\n  - id: a\n    run: x\n    conditions:\n      - {type: t, with: {t: \(text)}}\n": "5:16: a: the parameters have 4194312 bytes",
+            "group:\n  - id: a\n    run: x\n    conditions:\n      - {type: t, with: {t: \(text)}}\n":
+                "5:16: a: the parameters have 4194312 bytes",
             "group:\n  - id: a\n    forEach: [b, \(text)]\n    run: x\n": "3:18: a: an element has 4194306 bytes",
             "vars: {l: [b, \(text)]}\ngroup:\n  - id: a\n    forEach: ${l}\n    op: noop\n": "4:14: a: an element has 4194306 bytes",
         ]

@@ -60,7 +60,8 @@ struct ValueRemovals {
     ///   - coming: what somebody brings.
     ///   - milliseconds: what it took, which is to be a small part of all time.
     mutating func looked(
-        for due: Set<BlobDigest>, unnamed: Set<BlobDigest>, coming: Set<BlobDigest>, upTo sequence: JournalSequence, took milliseconds: Int64,
+        for due: Set<BlobDigest>, unnamed: Set<BlobDigest>, coming: Set<BlobDigest>, upTo sequence: JournalSequence,
+        took milliseconds: Int64,
         at boot: Int64
     ) {
         lookAt = boot + max(CoordinatorLimits.valueLookMilliseconds, 100 * milliseconds)

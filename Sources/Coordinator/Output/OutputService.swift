@@ -131,7 +131,8 @@ private struct OutputWorker {
         } catch {
             retryAt = BootClock.milliseconds() + CoordinatorLimits.outputRetryMilliseconds
             if let skipped = log.allow(at: BootClock.milliseconds()) {
-                logger.error("\(database.path): \(records.count) records of output cannot be stored, and are tried again: \(error)\(skipped)")
+                logger.error(
+                    "\(database.path): \(records.count) records of output cannot be stored, and are tried again: \(error)\(skipped)")
             }
             hold(news)
         }

@@ -159,7 +159,8 @@ enum Recording {
             let (release, own) = (Release(rules: UInt32(clamping: try number()), decisions: UInt32(clamping: try number())), Release())
             guard release == own else {
                 throw Malformed(
-                    description: "it is of another release (rules \(release.rules) and decisions \(release.decisions); those of this one are"
+                    description:
+                        "it is of another release (rules \(release.rules) and decisions \(release.decisions); those of this one are"
                         + " \(own.rules) and \(own.decisions))")
             }
             return .configuration(Array(rest), of: release)

@@ -33,7 +33,8 @@ extension Explainer {
         guard obstacles.allSatisfy({ $0.obstacle != nil }) else { return nil }
         let shown = obstacles.prefix(Self.takersShown).compactMap { worker, obstacle in obstacle.map { taker(worker, $0) } }
         var wait = SlotWait(
-            takers: shown, takerCount: obstacles.count, ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit), worker: obstacles[0].worker),
+            takers: shown, takerCount: obstacles.count,
+            ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit), worker: obstacles[0].worker),
             runsAlone: isSuspect)
         if isSuspect {
             wait.crashes = Int(submission.units[unit].crashes)

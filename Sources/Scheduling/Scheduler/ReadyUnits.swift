@@ -224,7 +224,8 @@ struct ReadyUnits {
         guard let entry = lanes[lane].levels[level].pop(submission) else { return nil }
         let kind = kind(lane)
         let place = Place(
-            lane: lane / Kind.allCases.count, kind: kind, priority: lanes[lane].levels[level].priority, weight: weight, submission: submission)
+            lane: lane / Kind.allCases.count, kind: kind, priority: lanes[lane].levels[level].priority, weight: weight,
+            submission: submission)
         if lanes[lane].levels[level].queues.isEmpty { lanes[lane].levels.remove(at: level) }
         count(kind, -1)
         return (entry.unit, place)
