@@ -259,9 +259,6 @@ struct DurableState {
             submissions[index].requestStop(unit.index, .queueTimedOut, hurried: false, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         }
-        for case .added(let unit, _, let firstNode) in effects {
-            noteLimits(of: submissions[index(of: unit.submission)].graph.nodes[firstNode...])
-        }
     }
 
     private mutating func follow(_ rules: UInt32) throws(FactMismatch) {
@@ -301,8 +298,12 @@ struct DurableState {
         passLocksOn(from: submissions.total - 1, at: admission.at, &effects)
     }
 
-    /// Keys that something added names for the first time.
+    /// Keys and limits that something added names.
     mutating func numberNewKeys(_ index: Int) {
+        if let first = submissions[index].newNodes {
+            submissions[index].newNodes = nil
+            noteLimits(of: submissions[index].graph.nodes[first...])
+        }
         guard let plan = submissions[index].layout.locks, submissions[index].keyNumbers.count < plan.keys.count else { return }
         for key in plan.keys[submissions[index].keyNumbers.count...] { submissions[index].keyNumbers.append(locks.number(of: key)) }
     }

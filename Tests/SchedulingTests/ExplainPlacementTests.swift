@@ -139,7 +139,7 @@ import Testing
             let spare = "on h 1 of 2 gpus are free, with 1 gpu kept for \(keeper), which was passed over"
             #expect(
                 told(reader) == [
-                    "the worker that could take it takes no more now (h/1 needs 1 gpu, and \(spare)); one is next before it",
+                    "the worker that could take it takes no more now (h/1 needs 1 gpu, and \(spare))",
                     "waits for 1 gpu; \(spare)",
                 ])
         }

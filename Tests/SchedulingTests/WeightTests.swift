@@ -34,6 +34,20 @@ import Testing
         #expect(order(&cluster, 11).map(\.rawValue) == [1, 1, 1, 2, 1, 1, 1, 2, 2, 2, 2])
     }
 
+    /// Of two executors that take different halves of a submission each has turns of its own.
+    @Test func turnsOfAWeight_endWhereTheyWereHad() {
+        var cluster = FakeCluster()
+        cluster.attach(1, operations: ["a"])
+        cluster.attach(2, operations: ["b"])
+        var both = Sketch.group("root", (0..<20).flatMap { [.op("a\($0)", type: "a"), .op("b\($0)", type: "b")] }).graph()
+        both.nodes[0].options.weight = 2
+        cluster.submit(both, key: "both")
+        cluster.submit(Sketch.group("root", (0..<4).map { .op("few\($0)", type: "a") }).graph(), key: "few")
+        // One of each executor.
+        for _ in 0..<6 { cluster.heldPaths.forEach { cluster.end($0) } }
+        #expect(cluster.dispatched.filter { !$0.hasPrefix("b") }.prefix(7) == ["a0", "a1", "few0", "a2", "a3", "few1", "a4"])
+    }
+
     @Test func weight_isForTheWholeGraph_andBounded() throws {
         for weight in [-1, 101] {
             #expect(

@@ -143,7 +143,8 @@ extension Scheduler {
     /// How many units the worker is handed before the unit, as far as is known now.
     fileprivate func unitsBefore(_ unit: UnitID, worker: Int) -> Int {
         let session = workers.sessions[worker]
-        let lanes = session.lanes + demands.entries.map(\.lane).filter(session.demandingLanes.contains)
+        let own = operationClass(of: unit)
+        let lanes = session.lanes + fittingLanes(of: worker).filter { $0 != own } + (classes.takesResources(own) ? [own] : [])
         return ready.countBefore(unit, among: lanes, upTo: SlotWait.aheadMax) { other, place in
             isWaiting(other) && (place.kind == .plain || conditionedUnits[other] == place.lane)
         }

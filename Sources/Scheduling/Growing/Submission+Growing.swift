@@ -48,6 +48,7 @@ extension Submission {
             before[Int32(first)] = Int32(last)
             if memberBefore(first) != nil { units[first].unmet += 1 }
         }
+        newNodes = newNodes ?? firstNode
         effects.append(.grown(units.count - firstUnit))
         effects.append(.added(id(firstUnit), count: units.count - firstUnit, firstNode: firstNode))
         for top in tops {

@@ -7,8 +7,6 @@ struct PendingSends {
     var stops: [Int: [StopOrder]] = [:]
     var dispatches: [Int: [Assignment]] = [:]
     private(set) var events: [SubmissionNumber: [UnitEvent]] = [:]
-    /// Where in them the last one of a unit is. Looked up, never iterated.
-    private var lastEvents: [UnitID: Int] = [:]
     /// Submissions whose followers are to see a new view.
     var touched: Set<SubmissionNumber> = []
     /// In the order of their ends.
@@ -17,11 +15,10 @@ struct PendingSends {
     mutating func send(_ message: Message, to peer: PeerID) { direct.append((peer, message)) }
     mutating func touch(_ number: SubmissionNumber) { touched.insert(number) }
 
-    /// What is noted of a unit for each of several things that happen to it in a step is told once, where it comes to the same.
+    /// What is noted of a unit for each of several things that one fact says of it is told once, where it comes to the same.
     mutating func tell(_ event: UnitEvent, of unit: UnitID) {
-        if let last = lastEvents[unit], let told = events[unit.submission]?[last], event.isNoNews(behind: told) { return }
+        if let told = events[unit.submission]?.last, told.unit == event.unit, event.isNoNews(behind: told) { return }
         events[unit.submission, default: []].append(event)
-        lastEvents[unit] = (events[unit.submission]?.count ?? 1) - 1
     }
 }
 

@@ -33,70 +33,102 @@ struct ReadyUnits {
         /// A worker had evaluated its conditions: what that has cost was its turn.
         var isAnswered = false
         fileprivate let priority: Int
-        fileprivate let weight: Int
         fileprivate let submission: SubmissionNumber
+        fileprivate var queue = 0
+    }
+
+    private struct Entry {
+        let unit: UnitID
+        /// Counts those that have come.
+        let arrival: Int
     }
 
     /// Units of one class, kind, priority and submission.
     private struct Queue {
-        struct Entry {
-            let unit: UnitID
-            /// Counts those that have come.
-            let arrival: Int
-        }
-        var entries: Deque<Entry>
-        /// Counts turns: that of the last one, or of when it came.
+        var submission: SubmissionNumber
+        var entries = Deque<Entry>()
+        /// Counts turns: that of the last one, or of when it came. 0: the place is free.
         var stamp: Int
-        let weight: Int
+        /// How many units of its turn it has had.
+        var taken = 0
+        var weight: Int
     }
 
     /// The waiting units of one class, kind and priority.
     private struct Level {
+        private typealias Turn = (queue: Int, stamp: Int)
+
         let priority: Int
         /// How often its lane had had a choice when this priority was last served, or came to wait.
         var servedAt: Int
-        var queues: [SubmissionNumber: Queue] = [:]
+        private(set) var queues: [Queue] = []
+        private var places: [SubmissionNumber: Int] = [:]
+        private var free: [Int] = []
         /// By stamp. One whose stamp is not that of its queue any more is skipped.
-        private var turns = Deque<(submission: SubmissionNumber, stamp: Int)>()
+        private var turns = Deque<Turn>()
 
         init(priority: Int, servedAt: Int) {
             self.priority = priority
             self.servedAt = servedAt
         }
 
-        private func isOver(_ turn: (submission: SubmissionNumber, stamp: Int)) -> Bool { queues[turn.submission]?.stamp != turn.stamp }
+        var isEmpty: Bool { places.isEmpty }
 
-        /// Whose turn was the longest time ago.
-        var first: (submission: SubmissionNumber, stamp: Int)? { turns.first { !isOver($0) } }
+        private func isOver(_ turn: Turn) -> Bool { queues[turn.queue].stamp != turn.stamp }
+
+        /// The queue whose turn was the longest time ago.
+        var first: (queue: Int, stamp: Int)? { turns.first { !isOver($0) } }
+
+        func queue(of submission: SubmissionNumber) -> Int? { places[submission] }
 
         mutating func dropOver() {
             while let turn = turns.first, isOver(turn) { turns.removeFirst() }
         }
 
-        mutating func push(_ entry: Queue.Entry, weight: Int, stamp: Int) {
+        mutating func push(_ entry: Entry, weight: Int, stamp: Int) {
             let submission = entry.unit.submission
-            if queues[submission] == nil {
-                queues[submission] = Queue(entries: [entry], stamp: stamp, weight: weight)
-                turns.append((submission, stamp))
+            if let queue = places[submission] {
+                queues[queue].entries.append(entry)
             } else {
-                queues[submission]?.entries.append(entry)
+                let queue = open(Queue(submission: submission, stamp: stamp, weight: weight))
+                queues[queue].entries.append(entry)
+                places[submission] = queue
+                turns.append((queue, stamp))
             }
         }
 
-        mutating func pop(_ submission: SubmissionNumber) -> Queue.Entry? {
-            guard let entry = queues[submission]?.entries.popFirst() else { return nil }
-            if queues[submission]?.entries.isEmpty ?? true { queues[submission] = nil }
+        private mutating func open(_ new: Queue) -> Int {
+            guard let queue = free.popLast() else {
+                queues.append(new)
+                return queues.count - 1
+            }
+            (queues[queue].submission, queues[queue].stamp) = (new.submission, new.stamp)
+            (queues[queue].taken, queues[queue].weight) = (0, new.weight)
+            return queue
+        }
+
+        mutating func pop(_ queue: Int) -> Entry? {
+            guard let entry = queues[queue].entries.popFirst() else { return nil }
+            if queues[queue].entries.isEmpty {
+                places[queues[queue].submission] = nil
+                queues[queue].stamp = 0
+                free.append(queue)
+            }
             return entry
         }
 
-        /// The submission, if it waits here, has had its turn.
-        mutating func endTurn(of submission: SubmissionNumber, stamp: Int) {
-            guard queues[submission] != nil else { return }
-            queues[submission]?.stamp = stamp
-            turns.append((submission, stamp))
+        /// The submission, if it waits here, has had a unit of its turn.
+        ///
+        /// - Parameter known: where it was, if that was here.
+        mutating func noteTaken(by submission: SubmissionNumber, known: Int?, stamp: Int) {
+            guard let queue = known ?? places[submission], queues[queue].stamp > 0, queues[queue].submission == submission else { return }
+            queues[queue].taken += 1
+            guard queues[queue].taken >= queues[queue].weight else { return }
+            (queues[queue].taken, queues[queue].stamp) = (0, stamp)
+            turns.append((queue, stamp))
             dropOver()
             // Those within are few: whoever is ahead of them has its turn before they have another one.
-            if turns.count > 2 * queues.count + Self.overMax { turns.removeAll(where: isOver) }
+            if turns.count > 2 * places.count + Self.overMax { turns.removeAll(where: isOver) }
         }
 
         private static let overMax = 16
@@ -109,7 +141,7 @@ struct ReadyUnits {
         /// How many units were handed out while something of this lane waited that could have gone in their place.
         var choices = 0
         /// Those whose conditions have been evaluated.
-        var answered = Deque<(entry: Queue.Entry, priority: Int)>()
+        var answered = Deque<(entry: Entry, priority: Int)>()
 
         var isEmpty: Bool { levels.isEmpty && answered.isEmpty }
 
@@ -117,22 +149,24 @@ struct ReadyUnits {
 
         func level(_ priority: Int) -> Int? { levels.firstIndex { $0.priority == priority } }
 
-        mutating func push(_ entry: Queue.Entry, _ standing: Standing, stamp: Int) {
+        /// The level that is next. - Precondition: there is one.
+        var best: Int {
+            var best = 0
+            for level in levels.indices.dropFirst() where (rank(level), -levels[level].priority) > (rank(best), -levels[best].priority) {
+                best = level
+            }
+            return best
+        }
+
+        mutating func push(_ entry: Entry, _ standing: Standing, stamp: Int) {
             let index = level(standing.priority) ?? levels.count
             if index == levels.count { levels.append(Level(priority: standing.priority, servedAt: choices)) }
             levels[index].push(entry, weight: standing.weight, stamp: stamp)
         }
     }
 
-    /// The units of a submission that are of one priority: who takes turns.
-    private struct Account: Hashable {
-        let submission: SubmissionNumber
-        let priority: Int
-    }
-
     /// So often something has to be passed over to gain what one step of priority is worth.
     static let choicesPerPriority = 8
-    private static let takenMax = 10_000
 
     /// By class, and within that by kind.
     private var lanes: [Lane] = []
@@ -142,8 +176,6 @@ struct ReadyUnits {
     private var answeredCount = 0
     private var arrivals = 0
     private var stamps = 0
-    /// How many units of its turn somebody has had who may have more.
-    private var taken: [Account: Int] = [:]
     /// Those that ``findLevels(of:among:_:)`` has found.
     private var found: [(lane: Int, level: Int)] = []
     /// Units that must run alone in a process, oldest first.
@@ -184,9 +216,9 @@ struct ReadyUnits {
         answeredCount += 1
     }
 
-    private mutating func entry(_ unit: UnitID) -> Queue.Entry {
+    private mutating func entry(_ unit: UnitID) -> Entry {
         arrivals += 1
-        return Queue.Entry(unit: unit, arrival: arrivals)
+        return Entry(unit: unit, arrival: arrivals)
     }
 
     private mutating func index(_ lane: Int, _ kind: Kind) -> Int {
@@ -201,32 +233,72 @@ struct ReadyUnits {
     /// - Parameter ahead: it does not begin at once, as none with conditions may.
     /// - Complexity: O(classes of the executor).
     mutating func pop(among classes: [Int], ahead: Bool = false) -> (unit: UnitID, place: Place)? {
-        let kinds = ahead ? Kind.plain...Kind.plain : Kind.plain...Kind.conditioned
         if answeredCount > 0, !ahead, let answered = popAnswered(among: classes) { return answered }
-        guard let priority = nextPriority(among: classes, kinds) else { return nil }
-        findLevels(of: priority, among: classes, kinds)
-        var first: (submission: SubmissionNumber, stamp: Int)?
+        findNext(among: classes, lastKind: ahead ? .plain : lastKind)
+        var first: (lane: Int, level: Int, queue: Int, stamp: Int)?
         for (lane, level) in found {
             lanes[lane].levels[level].dropOver()
-            if let turn = lanes[lane].levels[level].first, turn.stamp < first?.stamp ?? .max { first = turn }
+            if let turn = lanes[lane].levels[level].first, turn.stamp < first?.stamp ?? .max {
+                first = (lane, level, turn.queue, turn.stamp)
+            }
         }
-        guard let submission = first?.submission else { return nil }
-        var oldest: (lane: Int, level: Int, arrival: Int)?
+        guard let first else { return nil }
+        if found.count == 1 { return pop(first.queue, lane: first.lane, level: first.level) }
+        let submission = lanes[first.lane].levels[first.level].queues[first.queue].submission
+        var oldest: (lane: Int, level: Int, queue: Int, arrival: Int)?
         for (lane, level) in found {
-            guard let entry = lanes[lane].levels[level].queues[submission]?.entries.first else { continue }
-            if entry.arrival < oldest?.arrival ?? .max { oldest = (lane, level, entry.arrival) }
+            guard let queue = lanes[lane].levels[level].queue(of: submission),
+                let entry = lanes[lane].levels[level].queues[queue].entries.first, entry.arrival < oldest?.arrival ?? .max
+            else { continue }
+            oldest = (lane, level, queue, entry.arrival)
         }
-        return oldest.flatMap { pop(submission, lane: $0.lane, level: $0.level) }
+        return oldest.flatMap { pop($0.queue, lane: $0.lane, level: $0.level) }
     }
 
-    private mutating func pop(_ submission: SubmissionNumber, lane: Int, level: Int) -> (unit: UnitID, place: Place)? {
-        let weight = lanes[lane].levels[level].queues[submission]?.weight ?? 1
-        guard let entry = lanes[lane].levels[level].pop(submission) else { return nil }
+    /// Those of which there is something.
+    private var lastKind: Kind { conditionedCount == 0 ? .plain : .conditioned }
+
+    /// Finds the levels of the priority with the highest rank; of two that of the one that was passed over longer.
+    private mutating func findNext(among classes: [Int], lastKind: Kind) {
+        found.removeAll(keepingCapacity: true)
+        var best: (rank: Int, priority: Int)?
+        for lane in classes {
+            for kind in 0...lastKind.rawValue {
+                let index = Kind.allCases.count * lane + kind
+                guard index < lanes.count else { continue }
+                for level in lanes[index].levels.indices {
+                    let (rank, priority) = (lanes[index].rank(level), lanes[index].levels[level].priority)
+                    if let known = best, (rank, -priority) < (known.rank, -known.priority) {
+                        if priority == known.priority { found.append((index, level)) }
+                        continue
+                    }
+                    if best?.priority == priority { best?.rank = rank } else { best = (rank, priority) }
+                    found.append((index, level))
+                }
+            }
+        }
+        // Those of others that were ahead for a while.
+        guard let priority = best?.priority, found.count > 1 else { return }
+        if found.contains(where: { lanes[$0.lane].levels[$0.level].priority != priority }) { findLevels(of: priority, classes, lastKind) }
+    }
+
+    private mutating func findLevels(of priority: Int, _ classes: [Int], _ lastKind: Kind) {
+        found.removeAll(keepingCapacity: true)
+        for lane in classes {
+            for kind in 0...lastKind.rawValue {
+                let index = Kind.allCases.count * lane + kind
+                if index < lanes.count, let level = lanes[index].level(priority) { found.append((index, level)) }
+            }
+        }
+    }
+
+    private mutating func pop(_ queue: Int, lane: Int, level: Int) -> (unit: UnitID, place: Place)? {
+        guard let entry = lanes[lane].levels[level].pop(queue) else { return nil }
         let kind = kind(lane)
         let place = Place(
-            lane: lane / Kind.allCases.count, kind: kind, priority: lanes[lane].levels[level].priority, weight: weight,
-            submission: submission)
-        if lanes[lane].levels[level].queues.isEmpty { lanes[lane].levels.remove(at: level) }
+            lane: lane / Kind.allCases.count, kind: kind, priority: lanes[lane].levels[level].priority,
+            submission: entry.unit.submission, queue: queue)
+        if lanes[lane].levels[level].isEmpty { lanes[lane].levels.remove(at: level) }
         count(kind, -1)
         return (entry.unit, place)
     }
@@ -246,66 +318,27 @@ struct ReadyUnits {
         count(.conditioned, -1)
         answeredCount -= 1
         let place = Place(
-            lane: index / Kind.allCases.count, kind: .conditioned, isAnswered: true, priority: priority, weight: 1,
+            lane: index / Kind.allCases.count, kind: .conditioned, isAnswered: true, priority: priority,
             submission: entry.unit.submission)
         return (entry.unit, place)
-    }
-
-    /// The one with the highest rank; of two the one that was passed over longer.
-    private func nextPriority(among classes: [Int], _ kinds: ClosedRange<Kind>) -> Int? {
-        var best: (rank: Int, priority: Int)?
-        for lane in classes {
-            for kind in kinds.lowerBound.rawValue...kinds.upperBound.rawValue {
-                let index = Kind.allCases.count * lane + kind
-                guard index < lanes.count else { continue }
-                for level in lanes[index].levels.indices {
-                    let (rank, priority) = (lanes[index].rank(level), lanes[index].levels[level].priority)
-                    guard let known = best, (rank, -priority) <= (known.rank, -known.priority) else {
-                        best = (rank, priority)
-                        continue
-                    }
-                }
-            }
-        }
-        return best?.priority
-    }
-
-    private mutating func findLevels(of priority: Int, among classes: [Int], _ kinds: ClosedRange<Kind>) {
-        found.removeAll(keepingCapacity: true)
-        for lane in classes {
-            for kind in kinds.lowerBound.rawValue...kinds.upperBound.rawValue {
-                let index = Kind.allCases.count * lane + kind
-                if index < lanes.count, let level = lanes[index].level(priority) { found.append((index, level)) }
-            }
-        }
     }
 
     /// A unit of `place` was handed out: other priorities of which something could have gone were passed over, and its submission has
     /// had a unit of its turn.
     mutating func noteServed(_ place: Place, among classes: [Int]) {
-        let account = Account(submission: place.submission, priority: place.priority)
-        var isThere = false
-        let had = (taken[account] ?? 0) + 1
-        let isOver = had >= place.weight
         stamps += 1
+        let lastKind = max(lastKind, place.kind)
         for lane in classes {
-            for kind in Kind.allCases {
-                let index = Kind.allCases.count * lane + kind.rawValue
-                guard index < lanes.count, (lane == place.lane && kind == place.kind) || !lanes[index].levels.isEmpty else { continue }
+            for kind in Kind.plain.rawValue...lastKind.rawValue {
+                let index = Kind.allCases.count * lane + kind
+                let isThere = lane == place.lane && kind == place.kind.rawValue
+                guard index < lanes.count, isThere || !lanes[index].levels.isEmpty else { continue }
                 lanes[index].choices += 1
                 guard let level = lanes[index].level(place.priority) else { continue }
                 lanes[index].levels[level].servedAt = lanes[index].choices
-                if isOver {
-                    lanes[index].levels[level].endTurn(of: place.submission, stamp: stamps)
-                } else if lanes[index].levels[level].queues[place.submission] != nil {
-                    isThere = true
-                }
+                lanes[index].levels[level].noteTaken(by: place.submission, known: isThere ? place.queue : nil, stamp: stamps)
             }
         }
-        guard place.weight > 1 else { return }
-        taken[account] = !isOver && isThere ? had : nil
-        // Those of units that were stopped in their turn stay behind.
-        if taken.count > Self.takenMax { taken.removeAll() }
     }
 
     // MARK: Looking
@@ -320,33 +353,35 @@ struct ReadyUnits {
 
     /// The unit of the class that is next.
     func next(lane: Int, _ kind: Kind) -> UnitID? {
-        guard isWaiting(lane: lane, kind) else { return nil }
         let index = Kind.allCases.count * lane + kind.rawValue
+        guard isWaiting(index: index) else { return nil }
         if let answered = lanes[index].answered.first { return answered.entry.unit }
-        guard let priority = nextPriority(among: [lane], kind...kind), let level = lanes[index].level(priority),
-            let first = lanes[index].levels[level].first
-        else { return nil }
-        return lanes[index].levels[level].queues[first.submission]?.entries.first?.unit
+        let level = lanes[index].best
+        return lanes[index].levels[level].first.flatMap { lanes[index].levels[level].queues[$0.queue].entries.first?.unit }
     }
 
     /// Takes it out without its having been served.
     mutating func dropNext(lane: Int, _ kind: Kind) {
         let index = Kind.allCases.count * lane + kind.rawValue
         guard isWaiting(index: index) else { return }
-        if !lanes[index].answered.isEmpty {
+        guard lanes[index].answered.isEmpty else {
             _ = popAnswered(lane: index)
-        } else if let priority = nextPriority(among: [lane], kind...kind), let level = lanes[index].level(priority),
-            let first = lanes[index].levels[level].first
-        {
-            _ = pop(first.submission, lane: index, level: level)
+            return
         }
+        let level = lanes[index].best
+        if let turn = lanes[index].levels[level].first { _ = pop(turn.queue, lane: index, level: level) }
     }
 
     /// Of those of the class that wait.
     func highestPriority(lane: Int) -> Int? {
-        Kind.allCases.lazy.map { Kind.allCases.count * lane + $0.rawValue }.filter { $0 < lanes.count }.flatMap { index in
-            lanes[index].levels.map(\.priority) + lanes[index].answered.map(\.priority)
-        }.max()
+        var highest: Int?
+        for kind in Kind.allCases {
+            let index = Kind.allCases.count * lane + kind.rawValue
+            guard index < lanes.count else { continue }
+            for level in lanes[index].levels where level.priority > highest ?? .min { highest = level.priority }
+            for answered in lanes[index].answered where answered.priority > highest ?? .min { highest = answered.priority }
+        }
+        return highest
     }
 
     /// How many units that `counts` are taken out before `unit` by one that can run these classes, if nothing comes or goes, `limit` at

@@ -49,6 +49,8 @@ struct Submission {
     var work = Deque<Work>()
     /// By key of the lock plan: its number in the cluster's lock table.
     var keyNumbers: [Int32] = []
+    /// From this node on they were added by the fact that is being folded.
+    var newNodes: Int?
     /// Units that have asked for locks or hold some, and need them no more. Empty between two facts.
     var releasing: [Int32] = []
     /// Of units that are active and have a unique id: whether they have it. Looked up, never iterated.
