@@ -137,6 +137,23 @@ extension SystemTests {
             }
         }
 
+        @Test func cookieThatCannotBeMade_isAnError_withWhatToDo() async throws {
+            try await ProcessHarness.with { harness in
+                let file = try harness.write("file", "")
+                let (status, found) = try await findings(harness, ["XDG_STATE_HOME": "\(file)/state"])
+                #expect(status == 1)
+                #expect(
+                    wrong(found).filter { $0.contains(" cookie: ") } == [
+                        "error cookie: the cookie cannot be read or made: mkdir failed for \(file)/state: Not a directory → "
+                            + "set XDG_STATE_HOME to a directory you can write to"
+                    ], "\(wrong(found))")
+                let ran = try await harness.aop(
+                    "coordinator", "--data", "\(harness.directory)/data",
+                    environment: ["XDG_STATE_HOME": "\(file)/state", "AOP_HTTP": "off", "AOP_LISTEN": harness.endpoint])
+                #expect(ran.status == 1 && ran.stderr.contains("mkdir failed for \(file)/state: Not a directory"), "\(ran)")
+            }
+        }
+
         @Test func configurationThatCannotBeUsed_isToldByFileAndLine_andMisspeltVariablesAreWarnings() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

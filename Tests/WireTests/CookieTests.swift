@@ -29,6 +29,24 @@ import Wire
         #expect(try FileManager.default.contentsOfDirectory(atPath: inner) == ["cookie"])
     }
 
+    @Test func whatCannotBeMade_isKnownBefore_andNothingIsMade() throws {
+        let directory = try Directory()
+        try Cookie.checkCanBeMade(directory: directory.path)
+        try Cookie.checkCanBeMade(directory: directory.path + "/state/aop")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+        let file = directory.path + "/file"
+        #expect(FileManager.default.createFile(atPath: file, contents: Data()))
+        let remedy = "set XDG_STATE_HOME to a directory you can write to"
+        for (place, text) in [
+            (file + "/state/aop", "mkdir failed for \(file)/state: Not a directory; \(remedy)"),
+            (file, "opening failed for \(file): Not a directory; move that file away"),
+        ] {
+            let error = try #require(throws: CookieError.self) { try Cookie.checkCanBeMade(directory: place) }
+            #expect("\(error)" == "the cookie cannot be read or made: \(text)")
+            #expect(throws: error) { try Cookie.loadOrCreate(directory: place) }
+        }
+    }
+
     @Test func isTheSameForAll_whoMakeItAtOnce() async throws {
         let directory = try Directory()
         let cookies = try await withThrowingTaskGroup(of: [UInt8].self) { group in

@@ -81,10 +81,14 @@ import Wire
     }
 
     @Test(arguments: [#""q\u0000z""#, #"{"d":"q\u0000z"}"#])
-    func nul_isRefused_inCommandLines_andInVariables_whichAreNamed(element: String) async {
+    func nul_isRefused_inCommandLines_inDirectories_andInVariables_whichAreNamed(element: String) async {
         let bindings = Bindings([.init(name: "it", index: 0, element: Array(element.utf8))])
         let line = await runner.run(.init(exec: ["echo", "q\0z"])).fault
         #expect(line?.code == .parameters && line?.message == "a command line cannot hold a NUL character")
+        for directory in ["/\0", "/tmp\0/x", "a\0"] {
+            let fault = await runner.run(.init(run: "true", workingDirectory: directory)).fault
+            #expect(fault?.code == .parameters && fault?.message == "the working directory cannot hold a NUL character")
+        }
         let bound = await runner.run(.init(run: "true"), bindings: bindings).fault
         let name = element.hasPrefix("{") ? "it_d" : "it"
         #expect(bound?.code == .parameters)

@@ -10,8 +10,8 @@ enum WriteAheadLogCheck {
     enum Finding: Equatable {
         case absent
         case intact(commits: Int)
-        /// The rest behind the last good commit is one unfinished transaction, or left over from before. Zeros are no rest: `LogRoom` puts
-        /// them there.
+        /// The rest behind the last good commit is one unfinished transaction. Zeros are no rest, `LogRoom` puts them there; nor are frames
+        /// from before SQLite began the log anew, over which it writes.
         case tornTail(commits: Int)
     }
 
@@ -39,7 +39,10 @@ enum WriteAheadLogCheck {
         while true {
             let count = pread(descriptor, &frame, frame.count, offset)
             if count < 0 { throw unreadable(path) }
-            if count < frame.count { break }
+            if count < frame.count {
+                scan.end(in: frame[..<count])
+                break
+            }
             scan.read(frame)
             offset += count
         }
@@ -54,6 +57,8 @@ enum WriteAheadLogCheck {
         let pageBytes: Int
         private let isBigEndian: Bool
         private let salts: (UInt32, UInt32)
+        /// How often SQLite has begun this log anew: its checkpoint sequence number.
+        private let restarts: UInt32
         private var sum: (UInt32, UInt32) = (0, 0)
         private let headerFits: Bool
         private var frames = 0
@@ -62,7 +67,9 @@ enum WriteAheadLogCheck {
         private var bad: Int?
         private var commitsBehind = 0
         private let zeros: [UInt8]
-        /// Whether there is something else than zeros from the first bad frame on.
+        /// Behind the last good commit there are good frames.
+        private var isInTransaction = false
+        /// Whether there is something from the first bad frame on that this round of the log may have written.
         private var hasRest = false
 
         init?(header: [UInt8]) {
@@ -73,6 +80,7 @@ enum WriteAheadLogCheck {
             }
             isBigEndian = magic & 1 == 1
             zeros = [UInt8](repeating: 0, count: frameHeaderBytes + pageBytes)
+            restarts = Self.word(header, 12, bigEndian: true)
             salts = (Self.word(header, 16, bigEndian: true), Self.word(header, 20, bigEndian: true))
             sum = Self.checksum(header[0..<24], from: (0, 0), bigEndian: isBigEndian)
             headerFits =
@@ -98,21 +106,39 @@ enum WriteAheadLogCheck {
                 {
                     sum = next
                     if isCommit { goodCommits += 1 }
+                    isInTransaction = !isCommit
                     return
                 }
                 bad = frames
             }
-            hasRest = hasRest || frame != zeros
+            hasRest = hasRest || isRest(frame[...])
             if ofThisLog && isCommit { commitsBehind += 1 }
         }
 
-        func finding(_ path: String) throws(JournalError) -> Finding {
-            guard let bad, hasRest else { return .intact(commits: goodCommits) }
-            guard commitsBehind <= 1 else {
-                throw .damagedLog(path: path, frame: bad, commitsBehind: commitsBehind)
-            }
-            return .tornTail(commits: goodCommits)
+        /// The file ends within a frame. Of one without salts only its place says whose it may be.
+        mutating func end(in part: ArraySlice<UInt8>) {
+            hasRest = hasRest || isRest(part) && (bad == nil || part.count >= Self.saltsEnd)
         }
+
+        /// What has other salts may still be of this round: not all of a frame is on the disk, or it was damaged.
+        private func isRest(_ frame: ArraySlice<UInt8>) -> Bool { !isLeftOver(frame) && frame != zeros.prefix(frame.count) }
+
+        /// Whether an earlier round of this log wrote the frame: when SQLite begins a log anew it adds one to the first salt and draws the
+        /// second one.
+        private func isLeftOver(_ frame: ArraySlice<UInt8>) -> Bool {
+            guard headerFits, frame.count >= Self.saltsEnd else { return false }
+            let header = Array(frame.prefix(Self.saltsEnd))
+            let age = salts.0 &- Self.word(header, 8, bigEndian: true)
+            return age != 0 && age <= restarts && Self.word(header, 12, bigEndian: true) != salts.1
+        }
+
+        func finding(_ path: String) throws(JournalError) -> Finding {
+            if let bad, commitsBehind > 1 { throw .damagedLog(path: path, frame: bad, commitsBehind: commitsBehind) }
+            return hasRest || isInTransaction ? .tornTail(commits: goodCommits) : .intact(commits: goodCommits)
+        }
+
+        /// Of a frame's header, its page's number, the size of a commit and both salts.
+        private static let saltsEnd = 16
 
         private static func word(_ bytes: [UInt8], _ offset: Int, bigEndian: Bool) -> UInt32 {
             let value = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }

@@ -48,6 +48,13 @@ public enum Cookie {
         return cookie
     }
 
+    /// Whether ``loadOrCreate(directory:named:)`` can make one, without changing anything.
+    ///
+    /// - Throws: ``CookieError`` with what to do.
+    package static func checkCanBeMade(directory: String = StateDirectory.path()) throws(CookieError) {
+        do { try StateDirectory.checkCanBeCreated(directory) } catch { throw .system(error) }
+    }
+
     /// Whether both are the same cookie, in a time that does not tell where they differ.
     public static func isEqual(_ one: some Collection<UInt8>, _ other: some Collection<UInt8>) -> Bool {
         guard one.count == other.count, one.count == count else { return false }

@@ -24,13 +24,7 @@ public enum StateDirectory {
     public static func create(
         _ path: String, remedy: String = "set XDG_STATE_HOME to a directory you can write to"
     ) throws(SystemCallError) {
-        var missing: [String] = []
-        var current = path
-        while access(current, F_OK) != 0, current.hasPrefix("/"), current != "/" {
-            missing.append(current)
-            current = parent(of: current)
-        }
-        for directory in missing.reversed() where mkdir(directory, 0o700) != 0 && errno != EEXIST {
+        for directory in missing(of: path).directories.reversed() where mkdir(directory, 0o700) != 0 && errno != EEXIST {
             throw SystemCallError(operation: "mkdir", subject: directory, errno: errno, remedy: remedy)
         }
         var status = stat()
@@ -40,6 +34,40 @@ public enum StateDirectory {
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw SystemCallError(operation: "opening", subject: path, errno: ENOTDIR, remedy: "move that file away")
         }
+    }
+
+    /// Whether ``create(_:remedy:)`` can make it, without changing anything.
+    ///
+    /// - Throws: ``SystemCallError`` with the path and a remedy.
+    package static func checkCanBeCreated(
+        _ path: String, remedy: String = "set XDG_STATE_HOME to a directory you can write to"
+    ) throws(SystemCallError) {
+        let (directories, place) = missing(of: path)
+        var status = stat()
+        guard stat(place, &status) == 0 else {
+            throw SystemCallError(operation: "stat", subject: place, errno: errno, remedy: remedy)
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            guard let first = directories.last else {
+                throw SystemCallError(operation: "opening", subject: path, errno: ENOTDIR, remedy: "move that file away")
+            }
+            throw SystemCallError(operation: "mkdir", subject: first, errno: ENOTDIR, remedy: remedy)
+        }
+        guard access(place, W_OK | X_OK) == 0 else {
+            let operation = directories.isEmpty ? "writing" : "mkdir"
+            throw SystemCallError(operation: operation, subject: directories.last ?? path, errno: errno, remedy: remedy)
+        }
+    }
+
+    /// What of `path` is not there, from itself upwards, and the nearest of what is above it that is.
+    private static func missing(of path: String) -> (directories: [String], place: String) {
+        var directories: [String] = []
+        var current = path
+        while access(current, F_OK) != 0, current.hasPrefix("/"), current != "/" {
+            directories.append(current)
+            current = parent(of: current)
+        }
+        return (directories, current)
     }
 
     private static func parent(of path: String) -> String {

@@ -48,6 +48,7 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
 
     private func run(in context: UnitContext) async throws -> EncodedValue {
         let program = try parameters.program()
+        try parameters.checkWorkingDirectory()
         let form = parameters.output ?? .text
         let limit = OutputLimit(parameters.maxOutput, of: form)
         let environment = try context.host.environment.make(for: parameters, context: context)

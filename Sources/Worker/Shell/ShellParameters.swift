@@ -70,6 +70,12 @@ public struct ShellParameters: Codable, Sendable, Hashable {
         }
     }
 
+    /// The path would end there: the command would run somewhere else.
+    func checkWorkingDirectory() throws {
+        guard workingDirectory?.utf8.contains(0) == true else { return }
+        throw OperationFault(.parameters, "the working directory cannot hold a NUL character")
+    }
+
     /// As of a command line: what starts it knows no other end of a text. Of several variables the first by name is told.
     static func refuseNul(inEnvironment environment: [String: String]) throws {
         let refused = environment.filter { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) }

@@ -47,11 +47,15 @@ struct LocksReleaseCommand: ToolCommand {
                 for holder in holders { ends[holder] = try await end(of: holder, connection) }
             }
             try await say(holders, ends, console)
-            if all > holders.count, holders.count >= Limits.lockHolders {
-                console.note("others held it as well: one call takes it from \(holders.count) (lockHolders); run the command again\n")
-            }
+            if let note = Self.note(released: holders.count, of: all) { console.note(note) }
         }
         return .success
+    }
+
+    /// One call takes it from so many; nil: nobody else held it, or who did let go of it meanwhile.
+    static func note(released: Int, of all: Int) -> String? {
+        guard all > released, released >= Limits.lockHolders else { return nil }
+        return "others held it as well: one call takes it from \(released) (lockHolders); run the command again\n"
     }
 
     /// As what it has ended; nil: that is known no more.

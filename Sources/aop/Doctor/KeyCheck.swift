@@ -61,9 +61,10 @@ struct KeyCheck {
     private func cookie() -> [Finding] {
         guard endpoint.isLoopback, (try? choice.path(for: endpoint, names: KeyDirectory.clientFiles)) == nil else { return [] }
         do throws(CookieError) {
-            let isThere = try Cookie.load() != nil
             let path = "\(StateDirectory.path())/\(Cookie.fileName)"
-            return [Finding(.cookie, .ok, isThere ? path : "none yet; whoever starts first makes \(path)")]
+            if try Cookie.load() != nil { return [Finding(.cookie, .ok, path)] }
+            try Cookie.checkCanBeMade()
+            return [Finding(.cookie, .ok, "none yet; whoever starts first makes \(path)")]
         } catch { return [Finding(.cookie, of: error)] }
     }
 }
