@@ -69,7 +69,7 @@ import Testing
         while connection != nil { try await Task.sleep(for: .microseconds(200)) }
     }
 
-    @Test(arguments: [Double.infinity, -.infinity, .nan])
+    @Test(arguments: [Double.infinity, -Double.infinity, Double.nan])
     func numbersThatJSONDoesNotHave_goFromClosureToClosure(_ number: Double) async throws {
         let cluster = try await cluster()
         let first = MapOperationBlock<Void, Double> { _, finish in finish(.success(number)) }
