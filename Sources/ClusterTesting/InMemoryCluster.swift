@@ -45,7 +45,7 @@ public final class InMemoryCluster: Sendable {
 
     /// The clock of the cluster, for bodies to wait through.
     public let clock = VirtualClock()
-    /// A queue whose operations run on it; ``run(_:key:)`` uses it.
+    /// A queue whose operations run on it; ``run(_:key:)`` uses it. Who keeps it, or its connection, keeps the cluster going.
     public let queue: ClusterQueue
     private let hub: MemoryHub
 
@@ -62,13 +62,11 @@ public final class InMemoryCluster: Sendable {
         self.hub = hub
         let connection = try ClusterConnection(within: { core in
             hub.connect(core)
-            return hub
+            return MemoryLine(to: hub)
         })
         queue = ClusterQueue(connection)
         try hub.start()
     }
-
-    deinit { hub.stop() }
 
     /// Lets the workers run operations of these types.
     /// - Throws: an error that names what cannot leave a process, or has a name that another type has.

@@ -11,7 +11,7 @@ import Worker
 ///
 /// `@unchecked Sendable`: `coordinator`, `workers` and what counts are only touched on the host's thread; `shared` is for
 /// those who look from elsewhere.
-final class MemoryHub: MemoryCarrier, @unchecked Sendable {
+final class MemoryHub: @unchecked Sendable {
     private struct Shared {
         var starts: [String: Int] = [:]
         var crashes = (workers: 0, coordinators: 0)
@@ -79,7 +79,7 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
     func enter() { shared.withLock { $0.entered = $0.life } }
 
     /// A message of the client.
-    func send(_ message: WirePeerMessage, attachment: Buffer?) {
+    func send(_ message: WirePeerMessage) {
         let meant = shared.withLock { $0.entered }
         take { hub in if hub.life == meant { hub.receive(message, from: hub.client) } }
     }
@@ -137,10 +137,22 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
     }
 
     private func attach(_ hosting: MemoryHosting) {
+        guard let hello = hosting.hello else { return }
         do {
-            hosts[try coordinator.attach(hosting.hello)] = hosting
+            hosts[try coordinator.attach(hello)] = hosting
         } catch {
             preconditionFailure("the program is refused in memory: \(error)")
+        }
+    }
+
+    /// What the program has let go of without a word is heard no more.
+    private func dropDeserted() {
+        let deserted = hosts.keys.sorted().filter { hosts[$0]?.peer == nil }
+        // Its last words may be on their way.
+        guard !deserted.isEmpty, shared.withLock({ $0.underWay }) == 0 else { return }
+        for peer in deserted {
+            hosts[peer] = nil
+            coordinator.disconnect(peer)
         }
     }
 
@@ -224,6 +236,7 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
 
     private func work() {
         buryTheDead()
+        dropDeserted()
         while true {
             for worker in inOrder { worker.flush() }
             guard hasNews || coordinator.hasInputs else { break }
@@ -256,10 +269,11 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
 
     private func goOn() -> Bool {
         if hasNews || coordinator.hasInputs { return true }
-        let hosted = hosts.values.reduce(0) { $0 + $1.peer.openCount }
+        let peers = hosts.sorted { $0.key < $1.key }.compactMap { $0.value.peer }
+        let hosted = peers.reduce(0) { $0 + $1.openCount }
         let running = workers.values.reduce(hosted) { $0 + $1.bodyCount } + dying.reduce(0) { $0 + $1.worker.bodyCount }
         // Who reads what another one sends waits for that: the coordinator has looked at all questions.
-        let reading = hosts.values.reduce(clock.sleeperCount) { $0 + $1.peer.readerCount }
+        let reading = peers.reduce(clock.sleeperCount) { $0 + $1.readerCount }
         let waiting = workers.values.reduce(reading) { $0 + $1.readerCount }
         // In this order: who has ended something has sent that before.
         guard running <= waiting, !isStopping, !isSending, shared.withLock({ $0.underWay }) == 0 else {
@@ -267,13 +281,13 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         }
         // Where nothing is to be done, leases need no watching.
         guard coordinator.hasWork || clock.sleeperCount > 0 else { return false }
-        let deadlines = ([coordinator.wakeAt] + workers.values.map(\.deadline) + hosts.values.map(\.peer.deadline)).compactMap(\.self)
+        let deadlines = ([coordinator.wakeAt] + workers.values.map(\.deadline) + peers.map { $0.deadline }).compactMap(\.self)
         let due = [clock.nextDue, deadlines.min().map { VirtualClock.Instant(elapsed: .milliseconds($0)) }].compactMap(\.self).min()
         guard let due else { return false }
         let before = clock.now
         clock.advance(to: due)
         for worker in inOrder { worker.tick() }
-        for hosting in hosts.sorted(by: { $0.key < $1.key }).map(\.value) { hosting.peer.tick() }
+        for peer in peers { peer.tick() }
         for worker in inOrder { worker.flush() }
         hasNews = hasNews || (coordinator.wakeAt ?? .max) <= now.boot
         // What was due may have nothing to say, and nobody else would let time go on.
@@ -281,11 +295,12 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
     }
 
     /// Something that was said is on its way.
-    private var isSending: Bool { workers.values.contains { $0.isSending } || hosts.values.contains { $0.peer.isSending } }
+    private var isSending: Bool { workers.values.contains { $0.isSending } || hosts.values.contains { $0.peer?.isSending == true } }
 
     /// A body is being told to stop: it may be about to end.
     private var isStopping: Bool {
-        workers.values.contains { $0.isStopping } || dying.contains { $0.worker.isStopping } || hosts.values.contains { $0.peer.isStopping }
+        workers.values.contains { $0.isStopping } || dying.contains { $0.worker.isStopping }
+            || hosts.values.contains { $0.peer?.isStopping == true }
     }
 
     // MARK: Faults
@@ -315,7 +330,7 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         let hosted = hosts.sorted { $0.key < $1.key }.map(\.value)
         hosts = [:]
         for hosting in hosted {
-            hosting.peer.tell(.detached(reason: "the coordinator has crashed"))
+            hosting.peer?.tell(.detached(reason: "the coordinator has crashed"))
             attach(hosting)
         }
         tell(.attached(coordinator.welcome(), sameCoordinator: false))

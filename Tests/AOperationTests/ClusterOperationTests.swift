@@ -142,6 +142,33 @@ struct ClusterOperationTests {
         }
     }
 
+    /// JSON has none of them.
+    @Test(arguments: [(Double.infinity, #""Infinity""#), (-Double.infinity, #""-Infinity""#), (Double.nan, #""NaN""#)])
+    func numbersThatAreInfiniteOrNone_areTexts_andReceivedAsWhatTheyAre(_ number: Double, _ text: String) async throws {
+        let json = EncodedValue.json(Data(text.utf8))
+        #expect(try ValueCodec.encode(number) == json)
+        #expect(try ValueCodec.decode(Double.self, from: json).description == number.description)
+        #expect(try value(try await run(Echo<Double>.self, .single(json))) == json)
+        #expect(try value(try await run(Echo<[Double]>.self, .list([json]))) == .json(Data("[\(text)]".utf8)))
+        #expect(try ValueCodec.decode([Float?].self, from: .json(Data("[\(text),null,1]".utf8))).count == 3)
+    }
+
+    final class Measured: VoidOperation, ClusterOperation, @unchecked Sendable {
+        struct Parameters: Codable, Sendable { var limit: Double }
+        static let defaultParameters: Parameters? = Parameters(limit: .infinity)
+        let parameters: Parameters
+        init(_ parameters: Parameters) {
+            self.parameters = parameters
+            super.init()
+        }
+    }
+
+    @Test func parametersWithSuchNumbers_areRefusedByTheirPlace_butMayBeDefaults() throws {
+        let error = #expect(throws: ClusterCodingError.self) { try Measured(.init(limit: .infinity)).encodedParameters() }
+        #expect(error?.localizedDescription.contains("a value cannot be represented at limit") == true)
+        #expect(try Measured.make(parameters: Data()).parameters.limit == .infinity)
+    }
+
     @Test func lists_areDecodedElementByElement() async throws {
         let parts = [EncodedValue.json(Data(#"{"id":1}"#.utf8)), .text(#"{"id":2}"#)]
         let outcome = try await run(Echo<[Part]>.self, .list(parts))

@@ -10,6 +10,11 @@ import Testing
         var line: Int
     }
 
+    struct Measured: PortableError, Equatable {
+        static let errorName = "PortableErrorTests.Measured"
+        var seconds: Double
+    }
+
     struct Unknown: PortableError {
         var line = 1
     }
@@ -25,6 +30,12 @@ import Testing
         let image = try #require(PortableErrors.image(of: Known(line: 7)))
         #expect(String(decoding: image, as: UTF8.self) == #"{"error":{"line":7},"name":"PortableErrorTests.Known"}"#)
         #expect(PortableErrors.error(from: image) as? Known == Known(line: 7))
+    }
+
+    @Test func errorWithAnInfiniteNumber_arrivesAsItself() throws {
+        PortableErrors.register(Measured.self)
+        let image = try #require(PortableErrors.image(of: Measured(seconds: .infinity)))
+        #expect(PortableErrors.error(from: image) as? Measured == Measured(seconds: .infinity))
     }
 
     @Test func whatIsNotKnown_orNotAsSent_isNotGuessed() throws {

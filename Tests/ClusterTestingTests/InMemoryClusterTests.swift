@@ -187,6 +187,15 @@ struct Closed: ClusterCondition {
         #expect(cluster.date == began.addingTimeInterval(3_660))
     }
 
+    @Test(.timeLimit(.minutes(1))) func queue_keepsItsCluster() async throws {
+        func makeQueue() async throws -> ClusterQueue { try await cluster().queue }
+        let queue = try await makeQueue()
+        let block = MapOperationBlock<String, String> { received, finish in finish((received ?? .success("")).map { $0 + "!" }) }
+        #expect(try await Nap("a", seconds: 3_600).deliver(to: block).value(on: queue) == "a!")
+        await queue.close()
+        #expect(try await Nap("b", seconds: 1).value(on: makeQueue()) == "b")
+    }
+
     @Test func errorOfACondition_arrivesAsItself() async throws {
         PortableErrors.register(Closed.Sorry.self)
         let cluster = try await cluster()

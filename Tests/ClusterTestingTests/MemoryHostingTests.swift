@@ -55,6 +55,31 @@ import Testing
         await cluster.queue.close()
     }
 
+    /// The cluster stops with its connection, which what executes here keeps; so the cluster must not keep that.
+    @Test func connectionThatNobodyKeeps_isGone_alsoIfItsQueueWasNotClosed() async throws {
+        weak var connection: ClusterConnection?
+        func run() async throws {
+            let cluster = try await cluster()
+            let nap = Nap("a", seconds: 60)
+            let outcome = try await cluster.run(GroupOperation(nap, nap.deliver(to: HostedNap(clock: cluster.clock))))
+            #expect(outcome.isSuccess, "\(outcome.errors)")
+            connection = cluster.queue.connection
+        }
+        try await run()
+        while connection != nil { try await Task.sleep(for: .microseconds(200)) }
+    }
+
+    @Test(arguments: [Double.infinity, -Double.infinity, Double.nan])
+    func numbersThatJSONDoesNotHave_goFromClosureToClosure(_ number: Double) async throws {
+        let cluster = try await cluster()
+        let first = MapOperationBlock<Void, Double> { _, finish in finish(.success(number)) }
+        let second = MapOperationBlock<Double, String> { received, finish in finish((received ?? .success(0)).map { $0.description }) }
+        first.deliver(to: second)
+        let outcome = try await cluster.run(GroupOperation(first, second))
+        #expect(outcome[second]?.value == number.description, "\(outcome.errors)")
+        await cluster.queue.close()
+    }
+
     @Test func aTimeoutOfHostedCode_isOneOfVirtualTime() async throws {
         let cluster = try await cluster()
         let (short, long) = (

@@ -48,6 +48,18 @@ import Wire
         }
     }
 
+    /// Receives what only the process that submits it has.
+    final class Review: VoidOperation, ReceiverOperation, ClusterOperation, @unchecked Sendable {
+        struct Parameters: Codable, Sendable {}
+        let parameters: Parameters
+        var receivedValue: Result<GroupOutcomes, AOperationError>?
+
+        init(_ parameters: Parameters) {
+            self.parameters = parameters
+            super.init()
+        }
+    }
+
     final class UniqueHere: ResultableOperation<Raw>, UniqueOperation, @unchecked Sendable {
         var uniqueId: String { "here" }
     }
@@ -87,6 +99,18 @@ import Wire
         ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
         ("cannot leave the process", { Opaque(.init()) }),
         ("partial results, which have no wire form", { Leak.read() }),
+        (
+            "is a group with a queue priority",
+            {
+                let group = GroupOperation(Emit("a"))
+                group.queuePriority = .high
+                return group
+            }
+        ),
+        (
+            "receives what only this process can put together (a group's outcomes, a pair)",
+            { GroupOperation(Emit("a")).deliver(to: Review(.init())) }
+        ),
         ("injected result", { Emit("a").injectResult(from: Emit("b")) { _, _, _ in } }),
     ]
 
@@ -115,6 +139,14 @@ import Wire
         let (nested, all) = (GroupOperation(Emit("a"), GroupOperation(Emit("b"))), Join())
         nested.deliver(to: all)
         #expect(graph(nested, all).faults.contains { $0.message.contains("not all of that type") })
+    }
+
+    @Test func receiverOfWhatWasSubmittedBefore_isRefused_andToldWhatToDo() {
+        let (a, shout) = (Emit("a"), Shout())
+        #expect(graph(a).faults.isEmpty)
+        a.deliver(to: shout)
+        let text = "receives from `Emit`, which was submitted before, or is in another queue; add both to this one, together"
+        #expect(graph(shout).faults.map(\.message) == ["`Shout` \(text)"])
     }
 
     @Test func closureThatDecidesAtTheEndOfANet_isRefused_butNotWhereItIsItsOwnAlone() {

@@ -54,7 +54,8 @@ import Wire
         #expect(graph.wire.nodes[2].after.isEmpty && graph.wire.nodes[2].receives.isEmpty)
         let (here, there) = (Drip(.init(count: 1, log: "")), Gather(.init(log: "")))
         here.stream(to: there)
-        #expect(self.graph(there).faults.contains { $0.message.contains("receives the stream of `Drip`, which is in another queue") })
+        let text = "receives the stream of `Drip`, which was submitted before, or is in another queue"
+        #expect(self.graph(there).faults.contains { $0.message.contains(text) })
     }
 
     @Test func streamsOfThisProcess_areTaken_butNotElementsWithoutAWireForm() {
@@ -147,6 +148,25 @@ import Wire
     func factorOfABackoff_isTheSameThere(_ factor: Double, _ permille: UInt32) {
         let policy = RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: factor))
         #expect(graph(Emit("a").retry(policy)).wire.nodes[1].backoff.factorPermille == permille)
+    }
+
+    /// They may have been set since the policy was made.
+    @Test(arguments: [(0.25, 250), (7.0, 1_000), (.infinity, 1_000), (-1.0, 0), (.nan, 0)])
+    func jitterAndAttemptsOutOfTheirBounds_areTheNearestThere(_ jitter: Double, _ permille: UInt32) {
+        var policy = RetryPolicy(attempts: 2)
+        (policy.attempts, policy.jitter) = (.min, jitter)
+        let node = graph(Emit("a").retry(policy)).wire.nodes[1]
+        #expect(node.retries == 0)
+        #expect(node.backoff.jitterPermille == permille)
+    }
+
+    /// On a queue, too, what never comes is waited for, and what is no date is not.
+    @Test(
+        arguments: [
+            (1.5, 1_500), (.infinity, 253_402_300_799_999), (1e16, 253_402_300_799_999), (.nan, 0), (-1.0, 0),
+        ])
+    func notBefore_isADateThatTheCoordinatorTakes(_ seconds: TimeInterval, _ milliseconds: Int64) {
+        #expect(graph(Emit("a").notBefore(Date(timeIntervalSince1970: seconds))).wire.nodes[1].notBefore == milliseconds)
     }
 
     @Test func priority_isTheSameThere() {

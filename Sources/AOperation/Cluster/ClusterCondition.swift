@@ -26,7 +26,7 @@ extension ClusterCondition {
     public static var conditionName: String { String(describing: Self.self) }
 
     package static func decoded(from parameters: Data) throws -> Self {
-        try JSONDecoder().decode(Self.self, from: parameters.isEmpty ? Data("{}".utf8) : parameters)
+        try JSONForm.decoder.decode(Self.self, from: parameters.isEmpty ? Data("{}".utf8) : parameters)
     }
 
     /// What ``decoded(from:)`` reads.

@@ -79,9 +79,9 @@ extension ClusterOperation {
     }
 
     /// The JSON form of the operation's parameters: what ``make(parameters:)`` reads.
-    /// - Throws: ``ClusterCodingError``.
+    /// - Throws: ``ClusterCodingError``, also for numbers that are infinite or none: a coordinator takes no text for a number.
     public func encodedParameters() throws -> Data {
-        try JSONForm.encode(parameters)
+        try JSONForm.encode(parameters, isFinite: true)
     }
 
     /// Tells `handler` the outcome, once, when the outcome is decided *and* the body has ended (or was given up after

@@ -1,10 +1,19 @@
 import Foundation
 
 /// The JSON form of `Codable` values: compact, keys sorted, so that equal values have equal bytes.
+///
+/// JSON has no numbers that are infinite or none: they are the texts `Infinity`, `-Infinity` and `NaN`.
 enum JSONForm {
-    static func encode<T: Encodable>(_ value: T) throws -> Data {
+    private static let (infinity, negativeInfinity, nan) = ("Infinity", "-Infinity", "NaN")
+
+    /// - Parameter isFinite: whether numbers have to be such as JSON has.
+    static func encode<T: Encodable>(_ value: T, isFinite: Bool = false) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if !isFinite {
+            encoder.nonConformingFloatEncodingStrategy = .convertToString(
+                positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: nan)
+        }
         do {
             return try encoder.encode(value)
         } catch {
@@ -14,11 +23,19 @@ enum JSONForm {
 
     static func decode<T: Decodable>(_ type: T.Type, from value: EncodedValue) throws -> T {
         do {
-            return try JSONDecoder().decode(type, from: value.bytes)
+            return try decoder.decode(type, from: value.bytes)
         } catch {
             throw ClusterCodingError(
                 .notDecodable, type: type, value: value, reason: describe(error), underlyingError: error)
         }
+    }
+
+    /// Reads what ``encode(_:isFinite:)`` has written.
+    static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: nan)
+        return decoder
     }
 
     /// The JSON object `given`, with the top-level keys of `defaults` that it has not. What is no object is left as

@@ -67,6 +67,6 @@ public enum PortableErrors {
     }
 
     private static func decoded<Value: PortableError>(_ type: Value.Type, from image: Data) throws -> Value {
-        try JSONDecoder().decode(Image<Value>.self, from: image).error
+        try JSONForm.decoder.decode(Image<Value>.self, from: image).error
     }
 }

@@ -15,7 +15,7 @@ package protocol MemoryCarrier: MessageCarrier {
     var readings: (boot: Int64, wall: Int64) { get }
     /// Something has changed that time may have waited for.
     func lookAgain()
-    /// Connects what executes in the program. What that sends goes to what is returned.
+    /// Connects what executes in the program, without keeping it. What that sends goes to what is returned.
     func attach(_ peer: any MemoryPeer, incarnation: UInt64) -> any MessageCarrier
 }
 

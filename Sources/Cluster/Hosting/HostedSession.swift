@@ -99,6 +99,9 @@ final class HostedSession: Sendable {
         try link.start()
     }
 
+    /// A coordinator in this process sees that it is gone when it looks.
+    deinit { connection.memory?.lookAgain() }
+
     /// Why it is of no use any more; nil: it is.
     var ending: ClusterError? { state.withLock { if case .over(let error) = $0.phase { error } else { nil } } }
 

@@ -360,7 +360,9 @@ package struct GraphBuilder {
                 producers.insert(ObjectIdentifier(producer))
                 guard let node = nodes[ObjectIdentifier(producer)] else {
                     graph.fault(
-                        index, "receives from `\(producer.errorName)`, which is in another queue; add both to this one, together")
+                        index,
+                        "receives from `\(producer.errorName)`, which was submitted before, or is in another queue; "
+                            + "add both to this one, together")
                     continue
                 }
                 if !isHosted, let type = uncoded[ObjectIdentifier(producer)] {
@@ -385,7 +387,9 @@ package struct GraphBuilder {
                 graph.wire.nodes[index].stream = UInt32(node)
             } else {
                 graph.fault(
-                    index, "receives the stream of `\(producer.errorName)`, which is in another queue; add both to this one, together")
+                    index,
+                    "receives the stream of `\(producer.errorName)`, which was submitted before, or is in another queue; "
+                        + "add both to this one, together")
             }
         }
         var known = producers

@@ -82,7 +82,7 @@ extension WireNode {
         if let timeout = manifest.timeout { timeoutMilliseconds = Self.milliseconds(timeout) }
         if let grace = manifest.grace { graceMilliseconds = UInt32(clamping: Self.milliseconds(grace)) }
         if let delay = manifest.delay, delay > .zero { delayMilliseconds = Self.milliseconds(delay) }
-        if let date = manifest.notBefore { notBefore = Int64(max(0, date.timeIntervalSince1970 * 1_000)) }
+        if let date = manifest.notBefore { notBefore = Self.milliseconds(since1970: date) }
         if let limit = manifest.queueTimeout { queueTimeoutMilliseconds = Self.milliseconds(limit) }
         if let limit = manifest.deadline { deadlineMilliseconds = Self.milliseconds(limit) }
     }
@@ -95,7 +95,7 @@ extension WireNode {
 
     /// The one place where a retry policy becomes part of a node.
     private mutating func take(_ policy: RetryPolicy) {
-        retries = UInt32(clamping: policy.attempts - 1)
+        retries = UInt32(clamping: max(1, policy.attempts) - 1)
         let (kind, initial): (WireBackoff.Kind, Duration) =
             switch policy.backoff {
             case .none: (.constant, .zero)
@@ -108,9 +108,14 @@ extension WireNode {
             $0.kind = kind
             $0.initialMilliseconds = Self.wait(initial)
             $0.maxMilliseconds = policy.cap.map { Self.wait($0) } ?? UInt64(UInt32.max)
-            $0.jitterPermille = UInt32((policy.jitter * 1_000).rounded())
+            $0.jitterPermille = Self.permille(ofJitter: policy.jitter)
             if case .exponential(_, let factor) = policy.backoff { $0.factorPermille = Self.permille(factor) }
         }
+    }
+
+    /// From 0 to 1, whatever was set since the policy was made; of what is no number nothing.
+    private static func permille(ofJitter jitter: Double) -> UInt32 {
+        jitter > 0 ? UInt32((min(jitter, 1) * 1_000).rounded()) : 0
     }
 
     /// At least 1, as a wait never becomes shorter, also of what is no number; at most as much as a coordinator takes.
@@ -129,6 +134,14 @@ extension WireNode {
     }
 
     private static func milliseconds(_ duration: Duration) -> UInt64 { milliseconds(duration / .seconds(1)) }
+
+    /// A date that never comes is the last one; one before 1970, or what is no number, is past.
+    private static func milliseconds(since1970 date: Date) -> Int64 {
+        Int64(min(max(0, date.timeIntervalSince1970 * 1_000), lastDate))
+    }
+
+    /// The end of the year 9999, in milliseconds since 1970: a coordinator takes no later date.
+    private static let lastDate = 253_402_300_799_999.0
 }
 
 extension OperationGraph {
