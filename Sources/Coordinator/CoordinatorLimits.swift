@@ -63,6 +63,10 @@ enum CoordinatorLimits {
     static let outputRetriedBytes = 16 << 20
     /// Milliseconds between two tries.
     static let outputRetryMilliseconds: Int64 = 1000
+    /// Milliseconds for which a spool that is to be written waits for a program that has it locked: what is behind it waits as well.
+    static let spoolLockMilliseconds: Int64 = 100
+    /// Bytes that a spool stores at a time, or removes, while the disk has nothing but its reserve: SQLite's log takes as much of that.
+    static let shortPieceBytes = 1 << 20
     /// Attempts whose output is given up for want of room and has no line yet that says so; of more the line may be missing.
     static let outputGapsMax = 10_000
     /// Attempts that have ended and whose output is still known where it belongs, at least.

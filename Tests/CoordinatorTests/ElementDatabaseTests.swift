@@ -1,6 +1,8 @@
 import Foundation
+import GRDB
 import Scheduling
 import Testing
+import Wire
 
 @testable import Coordinator
 
@@ -92,5 +94,40 @@ import Testing
         let page = try read(spool, 1)
         #expect(page.elements.isEmpty && page.next == 3)
         #expect(try read(spool, 2).elements.map(\.index) == [0, 1, 2])
+    }
+
+    @Test func diskWithoutRoom_holdsBack_untilWhatHasEndedGoes_orThereIsRoom() throws {
+        var spool = try open()
+        _ = try spool.append([run(of: 1, Array(0..<20), bytes: 10_000)])
+        spool.reserve = SpoolReserve(bytes: 1_000) { 999 }
+        let held = try spool.append([run(of: 2, [0, 1], bytes: 10_000, closed: true)])
+        #expect(held.map(\.next) == [0] && held.map(\.isClosed) == [false] && held.map(\.full) == [ElementDatabase.shortText])
+        // An end without elements needs no room.
+        #expect(try spool.append([run(of: 3, first: 0, [], closed: true)]).map(\.isClosed) == [true])
+        _ = try spool.append([run(of: 2, [0, 1], bytes: 10_000)])
+        try spool.remove([SubmissionNumber(1)])
+        #expect(try spool.append([run(of: 2, [0, 1], bytes: 10_000)]).map(\.full) == [nil])
+        #expect(try read(spool, 2).elements.map(\.index) == [0, 1])
+        #expect(try spool.append([run(of: 4, Array(0..<40), bytes: 10_000)]).map(\.full) == [ElementDatabase.shortText])
+        spool.reserve = SpoolReserve(bytes: 1_000) { 1 << 30 }
+        #expect(try spool.append([run(of: 4, Array(0..<40), bytes: 10_000, closed: true)]).map(\.next) == [40])
+    }
+
+    /// It comes again; who reads waits for longer, as an operation may need it.
+    @Test func lockedFile_isNotWaitedForForLong_andNothingIsLost() throws {
+        var spool = try open()
+        spool.writePatienceMilliseconds = CoordinatorLimits.spoolLockMilliseconds
+        _ = try spool.append([run([0])])
+        let intruder = try DatabaseQueue(path: directory.elementsPath)
+        try intruder.inDatabase { database in
+            try database.execute(sql: "BEGIN IMMEDIATE")
+            let began = BootClock.milliseconds()
+            #expect(throws: DatabaseError.self) { try spool.append([run([1])]) }
+            #expect(BootClock.milliseconds() - began < Int64(JournalDatabase.patienceSeconds * 1_000) / 2)
+            #expect(try read(spool).elements.map(\.index) == [0])
+            try database.execute(sql: "ROLLBACK")
+        }
+        #expect(try spool.append([run([1, 2])]).map(\.next) == [3])
+        #expect(try read(spool).elements.map(\.index) == [0, 1, 2])
     }
 }

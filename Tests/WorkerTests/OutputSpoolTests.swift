@@ -132,8 +132,81 @@ import Wire
         spool.append(Array(lines(14..<15).utf8), stream: .stdout, of: key, at: 1)
         #expect(spool.take(now: 200).isEmpty)
         #expect(spool.deadline == 100 + OutputSpool.retryMilliseconds)
-        #expect(text(spool.take(now: 100 + OutputSpool.retryMilliseconds)) == lines(11..<15))
+        #expect(text(spool.take(now: 100 + OutputSpool.retryMilliseconds)) == lines(11..<12))
         #expect(spool.deadline == nil)
+        spool.append(Array(lines(15..<16).utf8), stream: .stdout, of: key, at: 1)
+        #expect(spool.take(now: 5_000).isEmpty, "the others are behind it")
+        spool.receive([receipt(next: 2)], now: 5_000)
+        #expect(text(spool.take(now: 5_000)) == lines(12..<16))
+    }
+
+    /// What nobody can store is not sent twice a second.
+    @Test func pauseIsDoubled_upToItsLimit_untilSomethingIsTaken() {
+        var spool = spool(10..<14)
+        _ = spool.take(now: 0)
+        var now: Int64 = 0
+        var pauses: [Int64] = []
+        for _ in 0..<7 {
+            spool.receive([receipt(next: 0, refused: true)], now: now)
+            // Of another message that was sent before.
+            spool.receive([receipt(next: 0, refused: true)], now: now + 1)
+            let deadline = spool.deadline ?? -1
+            pauses.append(deadline - now)
+            #expect(spool.take(now: deadline - 1).isEmpty)
+            now = deadline
+            let chunks = spool.take(now: now).flatMap(\.chunks)
+            #expect(chunks.map(\.index) == [0] && chunks.map(\.keepsFrom) == [0])
+        }
+        #expect(pauses == [500, 1_000, 2_000, 4_000, 8_000, OutputSpool.retryMillisecondsMax, OutputSpool.retryMillisecondsMax])
+        spool.receive([receipt(next: 1)], now: now)
+        let rest = spool.take(now: now).flatMap(\.chunks)
+        #expect(rest.map(\.index) == [1, 2, 3] && rest.map(\.keepsFrom) == [1, 1, 1])
+        spool.receive([receipt(next: 2, refused: true)], now: now)
+        #expect(spool.deadline == now + OutputSpool.retryMilliseconds)
+    }
+
+    @Test func triesOfAllAttempts_takeOneMessage_theOldestFirst() {
+        var spool = OutputSpool()
+        spool.attached(acknowledges: true)
+        let size = Limits.pageBytes / 4
+        for unit in 1...6 as ClosedRange<UInt64> {
+            for _ in 0..<3 {
+                spool.append([UInt8](repeating: 0x61, count: size), stream: .stdout, of: UnitKey(unit: unit, attempt: 1), at: 1)
+            }
+        }
+        _ = spool.take(now: 0)
+        func receipt(_ unit: UInt64, next: UInt64, refused: Bool = false) -> WireOutputReceipt {
+            .with {
+                $0.unit = unit
+                $0.attempt = 1
+                $0.next = next
+                $0.refused = refused
+            }
+        }
+        spool.receive((1...6).map { receipt($0, next: 0, refused: true) }, now: 0)
+        let first = spool.take(now: OutputSpool.retryMilliseconds).flatMap(\.chunks)
+        #expect(first.map(\.unit) == [1, 2, 3] && first.allSatisfy { $0.index == 0 })
+        // One is taken: all of it follows, and the next ones are tried.
+        spool.receive([receipt(2, next: 1)], now: 600)
+        let second = spool.take(now: 600).flatMap(\.chunks)
+        #expect(second.map(\.unit) == [2, 2, 4, 5, 6] && second.map(\.index) == [1, 2, 0, 0, 0])
+        // A connection knows nothing of the last one.
+        spool.attached(acknowledges: true)
+        #expect(spool.take(now: 600).flatMap(\.chunks).count == 17 && spool.deadline == nil)
+    }
+
+    /// The receipt for the piece that was tried says that it goes on, also where that piece was given up meanwhile.
+    @Test func whatIsGivenUpWhileItIsTried_isSaid() {
+        var spool = spool(10..<20, keptBytesMax: 2_500)
+        _ = spool.take(now: 0)
+        spool.receive([receipt(next: 0, refused: true)], now: 0)
+        #expect(spool.take(now: 500).flatMap(\.chunks).map(\.index) == [0])
+        let other = UnitKey(unit: 2, attempt: 2)
+        for number in 10..<20 { spool.append(Array("line \(number)\n".utf8), stream: .stdout, of: other, at: 1) }
+        #expect(spool.take(now: 500).flatMap(\.chunks).allSatisfy { $0.unit == other.unit })
+        spool.receive([receipt(next: 1)], now: 600)
+        let chunks = spool.take(now: 600).flatMap(\.chunks)
+        #expect(chunks.map(\.index) == [9] && chunks.map(\.keepsFrom) == [9] && chunks.allSatisfy(\.truncated))
     }
 
     /// The oldest goes, and that is said in its place.

@@ -19,6 +19,12 @@ struct ElementDatabase {
     private var nextIndex: [Name: UInt64] = [:]
     /// Attempts of which a run was not taken, and why: what follows is out of its order until that one is sent again.
     private var refused: [Name: String] = [:]
+    /// What stays free on the disk.
+    var reserve = SpoolReserve.none
+    /// How long a write waits for another program that has the file locked; nil: as it was opened.
+    var writePatienceMilliseconds: Int64?
+    /// Bytes of the last runs that were not taken since the disk has nothing but its reserve.
+    private var shortBytes: Int64 = 0
 
     private struct Name: Hashable {
         let unit: UnitID
@@ -101,6 +107,9 @@ struct ElementDatabase {
         var taken: Set<Name> = []
         var refused: [Name: String] = [:]
         var receipts: [ElementReceipt] = []
+        /// What the disk has room for; the rest is not taken.
+        var room = Int64.max
+        var shortBytes: Int64 = 0
 
         mutating func end(_ receipt: ElementReceipt, of name: Name) {
             next[name] = receipt.next
@@ -121,12 +130,13 @@ struct ElementDatabase {
         do {
             try resolveDoubt()
             var storing = Storing()
-            try file.queue.writeWithoutTransaction { database in
-                try database.inTransaction(.immediate) {
-                    for run in runs { try store(run, &storing, database) }
-                    return .commit
-                }
+            let needed = runs.reduce(0) { $0 + Int64($1.spooledBytes) }
+            let growth = reserve.growthBytes
+            try write { database in
+                if growth < needed { storing.room = try growth + Self.freePageBytes(database) }
+                for run in runs { try store(run, &storing, database) }
             }
+            shortBytes = storing.shortBytes
             nextIndex.merge(storing.next) { $1 }
             for (submission, bytes) in storing.added { count(bytes, of: submission) }
             if nextIndex.count > Self.attemptsRemembered { nextIndex.removeAll() }
@@ -173,6 +183,13 @@ struct ElementDatabase {
                 receipt.isClosed = false
                 break
             }
+            guard Int64(element.spooledBytes) <= storing.room else {
+                receipt.full = Self.shortText
+                receipt.isClosed = false
+                storing.shortBytes += Int64(run.spooledBytes)
+                break
+            }
+            if storing.room < .max { storing.room -= Int64(element.spooledBytes) }
             try insert.execute(arguments: [
                 submission.rawValue, run.unit.index, run.number, Int64(bitPattern: element.index), element.encoding, Data(element.bytes),
                 Data(StoredElement.digest(of: element, run.unit, number: run.number)),
@@ -186,6 +203,17 @@ struct ElementDatabase {
     static func fullText(_ limit: Int64) -> String {
         "held back: the coordinator's spool of partial results is full (\(limit) bytes); it goes on when submissions that have"
             + " them end, or when the coordinator is started with a larger --partial-result-bytes"
+    }
+
+    static let shortText =
+        "held back: less than half of --disk-reserve is free where the coordinator keeps its data; it goes on when there is room, or when"
+        + " submissions that have partial results end"
+
+    /// What the file takes without growing. Not all of it at once: SQLite's log takes as much.
+    private static func freePageBytes(_ database: Database) throws -> Int64 {
+        let pages = try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+        let bytes = pages * (try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 0)
+        return min(bytes, Int64(CoordinatorLimits.shortPieceBytes))
     }
 
     static let unstorableText = "held back: the coordinator cannot store partial results; its log says why"
@@ -264,12 +292,12 @@ struct ElementDatabase {
     /// Submissions that have elements here, oldest first.
     var submissions: [SubmissionNumber] { sizes.keys.sorted() }
 
-    /// Removes the elements of submissions that have ended, the first ones first, until a quarter of the room is free. That
-    /// there were some is remembered: a late reader is told how many it misses.
+    /// Removes the elements of submissions that have ended, the first ones first, until a quarter of the room is free, and as much as was not
+    /// taken last for want of room on the disk. That there were some is remembered: a late reader is told how many it misses.
     ///
     /// - Throws: GRDB's errors.
     mutating func remove(_ ended: [SubmissionNumber]) throws {
-        for submission in ended where totalBytes > totalBytesMax / 4 * 3 {
+        for submission in ended where totalBytes > totalBytesMax / 4 * 3 || shortBytes > 0 {
             try change { database in
                 try database.execute(
                     sql: """
@@ -279,7 +307,9 @@ struct ElementDatabase {
                         """, arguments: [submission.rawValue])
                 try database.execute(sql: "DELETE FROM element WHERE submission = ?", arguments: [submission.rawValue])
             }
-            count(-(sizes[submission] ?? 0), of: submission)
+            let freed = sizes[submission] ?? 0
+            shortBytes = max(0, shortBytes - freed)
+            count(-freed, of: submission)
         }
     }
 
@@ -305,15 +335,27 @@ struct ElementDatabase {
     private mutating func change(_ body: (Database) throws -> Void) throws {
         do {
             try resolveDoubt()
-            try file.queue.writeWithoutTransaction { database in
-                try database.inTransaction(.immediate) {
-                    try body(database)
-                    return .commit
-                }
-            }
+            try write(body)
         } catch {
             file.noteFailure(error)
             throw error
+        }
+    }
+
+    /// Readers, for whom operations may wait, have the patience with which the file was opened.
+    private func write(_ body: (Database) throws -> Void) throws {
+        try file.queue.writeWithoutTransaction { database in
+            if let writePatienceMilliseconds { try database.setPatience(milliseconds: writePatienceMilliseconds) }
+            defer {
+                // The next write sets it anew.
+                if writePatienceMilliseconds != nil {
+                    try? database.setPatience(milliseconds: Int64(JournalDatabase.patienceSeconds * 1_000))
+                }
+            }
+            try database.inTransaction(.immediate) {
+                try body(database)
+                return .commit
+            }
         }
     }
 

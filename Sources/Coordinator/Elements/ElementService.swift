@@ -57,12 +57,16 @@ private struct ElementWorker {
     private let logger: Logger
     private let report: @Sendable (ElementService.Event) -> Void
     private var waiting: [ElementRun] = []
+    /// Known no more, and not removed yet: the next ones are tried together with them.
+    private var gone: [SubmissionNumber] = []
     private var log = RateLimit()
 
     init(database: ElementDatabase, logger: Logger, report: @escaping @Sendable (ElementService.Event) -> Void) {
         self.database = database
         self.logger = logger
         self.report = report
+        // Who sends partial results has them until they are taken; what comes behind them in the queue would wait as well.
+        self.database.writePatienceMilliseconds = CoordinatorLimits.spoolLockMilliseconds
     }
 
     mutating func perform(_ jobs: [ElementService.Job]) {
@@ -80,8 +84,12 @@ private struct ElementWorker {
                 do { try database.remove(submissions) } catch { logger.error("\(database.path): cannot make room: \(error)") }
             case .forget(let submissions):
                 store()
-                do { try database.forget(submissions) } catch {
-                    logger.error("\(database.path): cannot remove what is known no more; the next start tries again: \(error)")
+                gone += submissions
+                do {
+                    try database.forget(gone)
+                    gone = []
+                } catch {
+                    logger.error("\(database.path): cannot remove what is known no more, which is tried again with the next: \(error)")
                 }
             }
         }

@@ -16,10 +16,17 @@ struct OutputDatabase {
     private var totalBytes: Int64 = 0
     /// First chunk index not yet stored, by attempt; what is missing here is looked up in the file.
     private var nextIndex: [AttemptName: UInt64] = [:]
+    /// What stays free on the disk.
+    var reserve = SpoolReserve.none
+    /// How long it waits for another program; nil: as when it was opened.
+    private var patienceMilliseconds: Int64?
 
     private static let attemptsRemembered = 10_000
     /// Rows removed at a time where the total is over its limit.
     private static let removalRows = 2000
+    /// Bytes removed at a time, at least, where the disk has no room.
+    private static let removalBytesMin: Int64 = 64 << 10
+    private static let pageBytes = 4096
 
     private static let schema = Schema(migrations: [
         .init(
@@ -53,7 +60,8 @@ struct OutputDatabase {
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.writeWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA journal_size_limit = \(JournalDatabase.logBytesMax)")
+                // What is removed is not written over: all of it would go through SQLite's log.
+                try database.execute(sql: "PRAGMA secure_delete = FAST; PRAGMA journal_size_limit = \(JournalDatabase.logBytesMax)")
                 try database.inTransaction(.immediate) {
                     try Self.schema.migrate(database, path: path)
                     try Self.beginPositions(database)
@@ -140,8 +148,31 @@ struct OutputDatabase {
             totalBytes += bytes
         }
         if nextIndex.count > Self.attemptsRemembered { nextIndex.removeAll() }
-        try makeRoom()
+        try remove(totalBytes - totalBytesMax)
         return standings
+    }
+
+    /// Stores as many of the records, from the first one on, as there is room for beside the disk's reserve.
+    ///
+    /// - Returns: how many, and what has become of the output of each attempt.
+    /// - Throws: as ``append(_:)``.
+    mutating func store(_ records: [OutputRecord]) throws -> (count: Int, standings: [AttemptName: OutputStanding]) {
+        let needed = records.reduce(0) { $0 + fileBytes($1) }
+        guard reserve.growthBytes < needed else { return (records.count, try append(records)) }
+        let count = try makeRoom(for: records, needed)
+        var standings: [AttemptName: OutputStanding] = [:]
+        var rest = records[..<count]
+        while !rest.isEmpty {
+            var bytes = 0
+            let piece = rest.prefix { record in
+                defer { bytes += record.spooledBytes }
+                return bytes == 0 || bytes + record.spooledBytes <= CoordinatorLimits.shortPieceBytes
+            }
+            rest = rest[piece.endIndex...]
+            let news = try append(Array(piece))
+            standings.merge(news) { OutputStanding(next: $1.next, isRefused: $0.isRefused || $1.isRefused) }
+        }
+        return (count, standings)
     }
 
     /// What is to be stored for a record: nothing, the record, or before it one that says what is missing.
@@ -210,8 +241,54 @@ struct OutputDatabase {
         return newest.map { UInt64(bitPattern: $0) + 1 } ?? 0
     }
 
-    private mutating func makeRoom() throws {
-        while totalBytes > totalBytesMax, let oldest = sizes.keys.min() {
+    // MARK: Making room
+
+    /// What a record takes of the file, at most: its row, its places in the indexes, and the rest of the last page of a long one.
+    private func fileBytes(_ record: OutputRecord) -> Int64 {
+        guard record.index >= nextIndex[AttemptName(unit: record.unit, attempt: record.attempt)] ?? 0 else { return 0 }
+        let rest = record.bytes.count > Self.pageBytes / 4 ? Self.pageBytes : 0
+        return Int64(record.spooledBytes + record.path.utf8.count + rest)
+    }
+
+    /// Removes what is oldest, until as many of the records as possible fit into the pages that are free in the file: it does not grow.
+    /// Nothing is removed where that makes no room for the first of them.
+    ///
+    /// - Returns: how many fit, from the first one on.
+    private mutating func makeRoom(for records: [OutputRecord], _ needed: Int64) throws -> Int {
+        // First what SQLite's log has taken.
+        try queue.writeWithoutTransaction { _ = try Row.fetchAll($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        let growth = min(reserve.growthBytes, needed)
+        var room = try growth + freePageBytes()
+        let wanted = fitting(records, in: room + totalBytes).bytes
+        while room < wanted, totalBytes > 0 {
+            try remove(min(max(wanted - room, Self.removalBytesMin), Int64(CoordinatorLimits.shortPieceBytes)))
+            room = try growth + freePageBytes()
+        }
+        return fitting(records, in: room).count
+    }
+
+    private func fitting(_ records: [OutputRecord], in room: Int64) -> (count: Int, bytes: Int64) {
+        var (count, bytes): (Int, Int64) = (0, 0)
+        for record in records {
+            let more = fileBytes(record)
+            guard bytes + more <= room else { break }
+            (count, bytes) = (count + 1, bytes + more)
+        }
+        return (count, bytes)
+    }
+
+    private func freePageBytes() throws -> Int64 {
+        try queue.read { database in
+            let pages = try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+            return pages * (try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 0)
+        }
+    }
+
+    /// Removes output of so many bytes, that of the oldest submissions first.
+    private mutating func remove(_ count: Int64) throws {
+        guard count > 0 else { return }
+        let left = max(0, totalBytes - count)
+        while totalBytes > left, let oldest = sizes.keys.min() {
             let freed: Int64 = try queue.write { database in
                 let rows = try Row.fetchAll(
                     database,
@@ -219,7 +296,7 @@ struct OutputDatabase {
                     arguments: [oldest.rawValue, Self.removalRows])
                 var freed: Int64 = 0
                 var last: Int64 = 0
-                for row in rows where totalBytes - freed > totalBytesMax {
+                for row in rows where totalBytes - freed > left {
                     let size: Int64 = try row.whole("size")
                     freed += size
                     last = try row.whole("position")
@@ -323,6 +400,15 @@ struct OutputDatabase {
 
     func close() throws { try queue.close() }
 
+    /// How long it waits from now on for a program that has the file locked.
+    ///
+    /// - Throws: GRDB's errors.
+    mutating func setPatience(milliseconds: Int64) throws {
+        patienceMilliseconds = milliseconds
+        guard !isClosed else { return }
+        try queue.writeWithoutTransaction { try $0.setPatience(milliseconds: milliseconds) }
+    }
+
     // MARK: Damage
 
     private var file: SideFile { .output(path) }
@@ -343,14 +429,26 @@ struct OutputDatabase {
     /// - Throws: what `body` throws, and as `init`.
     mutating func perform<Result>(_ warn: (String) -> Void, _ body: (inout OutputDatabase) throws -> Result) throws -> Result {
         do {
-            if isClosed { self = try OutputDatabase(path: path, totalBytesMax: totalBytesMax) }
+            if isClosed { try reopen() }
             return try body(&self)
         } catch let error where SideFile.isDamage(error) {
             try queue.close()
             isClosed = true
             warn(try file.setAside(because: error))
-            self = try OutputDatabase(path: path, totalBytesMax: totalBytesMax)
+            try reopen()
             return try body(&self)
         }
     }
+
+    private mutating func reopen() throws {
+        var new = try OutputDatabase(path: path, totalBytesMax: totalBytesMax)
+        new.reserve = reserve
+        if let patienceMilliseconds { try new.setPatience(milliseconds: patienceMilliseconds) }
+        self = new
+    }
+}
+
+extension Database {
+    /// How long statements wait for a program that has the file locked.
+    func setPatience(milliseconds: Int64) throws { try execute(sql: "PRAGMA busy_timeout = \(milliseconds)") }
 }

@@ -65,15 +65,27 @@ private struct OutputWorker {
     private var gaps: [AttemptName: OutputRecord] = [:]
     /// Boot time at which what is stored must be on the disk; nil: it is.
     private var syncAt: Int64?
+    /// Known no more, and not removed yet.
+    private var gone: [SubmissionNumber] = []
+    /// Boot time of the next try to remove them; nil: the last one succeeded.
+    private var removeAt: Int64?
     private var log = RateLimit()
 
     init(database: OutputDatabase, logger: Logger, report: @escaping @Sendable (OutputService.Event) -> Void) {
         self.database = database
         self.logger = logger
         self.report = report
+        wait(milliseconds: CoordinatorLimits.spoolLockMilliseconds)
     }
 
-    var millisecondsToWork: Int64? { [syncAt, retryAt].compactMap(\.self).min().map { max(0, $0 - BootClock.milliseconds()) } }
+    /// How long this thread waits for a program that has the file locked.
+    private mutating func wait(milliseconds: Int64) {
+        do { try database.setPatience(milliseconds: milliseconds) } catch {
+            logger.error("\(database.path): cannot set how long to wait for other programs: \(error)")
+        }
+    }
+
+    var millisecondsToWork: Int64? { [syncAt, retryAt, removeAt].compactMap(\.self).min().map { max(0, $0 - BootClock.milliseconds()) } }
 
     mutating func perform(_ jobs: [OutputService.Job]) {
         for job in jobs {
@@ -90,17 +102,18 @@ private struct OutputWorker {
                 }
             case .forget(let submissions):
                 store()
-                do { try use { try $0.forget(submissions) } } catch {
-                    logger.error("\(database.path): cannot remove what is known no more; the next start tries again: \(error)")
-                }
+                gone += submissions
             }
         }
         store()
+        removeGone()
         if let syncAt, BootClock.milliseconds() >= syncAt { sync() }
     }
 
     mutating func end() {
         if retryAt != nil {
+            // Nothing waits for this thread any more.
+            wait(milliseconds: Int64(JournalDatabase.patienceSeconds * 1_000))
             retryAt = Int64.min
             store()
             if !retried.isEmpty { logger.error("\(database.path): \(retried.count) records of output could not be stored to the end") }
@@ -122,20 +135,34 @@ private struct OutputWorker {
         if let retryAt, BootClock.milliseconds() < retryAt { return hold(news) }
         let records = retried + news
         guard !records.isEmpty || !gaps.isEmpty else { return retryAt = nil }
+        let held = retried.count
         let lost = gaps.values.sorted { ($0.unit, $0.attempt, $0.index) < ($1.unit, $1.attempt, $1.index) }
         do {
-            let standings = try use { try $0.append(records + lost) }
-            (retried, retriedBytes, retryAt, gaps) = ([], 0, nil, [:])
-            syncAt = syncAt ?? BootClock.milliseconds() + CoordinatorLimits.outputSyncMilliseconds
-            report(.stored(of: Set((records + lost).map(\.unit.submission)), OutputReceipt.receipts(for: records, standings)))
-        } catch {
-            retryAt = BootClock.milliseconds() + CoordinatorLimits.outputRetryMilliseconds
-            if let skipped = log.allow(at: BootClock.milliseconds()) {
-                logger.error(
-                    "\(database.path): \(records.count) records of output cannot be stored, and are tried again: \(error)\(skipped)")
+            let (count, standings) = try use { try $0.store(records + lost) }
+            if count > 0 {
+                syncAt = syncAt ?? BootClock.milliseconds() + CoordinatorLimits.outputSyncMilliseconds
+                let submissions = (records + lost).prefix(count).map(\.unit.submission)
+                report(.stored(of: Set(submissions), OutputReceipt.receipts(for: Array(records.prefix(count)), standings)))
             }
+            guard count < records.count + lost.count else {
+                (retried, retriedBytes, retryAt, gaps) = ([], 0, nil, [:])
+                return
+            }
+            noteFailure(of: records.count + lost.count - count, "less than half of --disk-reserve is free, and what is older takes less")
+            retried.removeFirst(min(count, held))
+            retriedBytes = retried.reduce(0) { $0 + $1.spooledBytes }
+            // Behind the receipts for what is before it.
+            hold(Array(news.dropFirst(max(0, count - held))))
+        } catch {
+            noteFailure(of: records.count, error)
             hold(news)
         }
+    }
+
+    private mutating func noteFailure(of count: Int, _ reason: Any) {
+        retryAt = BootClock.milliseconds() + CoordinatorLimits.outputRetryMilliseconds
+        guard let skipped = log.allow(at: BootClock.milliseconds()) else { return }
+        logger.error("\(database.path): \(count) records of output cannot be stored, and are tried again: \(reason)\(skipped)")
     }
 
     /// Keeps records for the next try, as far as there is room. Who has the others sends them again; nobody else has them.
@@ -155,6 +182,19 @@ private struct OutputWorker {
             }
         }
         if !left.isEmpty { report(.stored(of: [], OutputReceipt.receipts(for: left, refused))) }
+    }
+
+    private mutating func removeGone() {
+        guard !gone.isEmpty, BootClock.milliseconds() >= removeAt ?? .min else { return }
+        let submissions = gone
+        do {
+            try use { try $0.forget(submissions) }
+            (gone, removeAt) = ([], nil)
+        } catch {
+            removeAt = BootClock.milliseconds() + CoordinatorLimits.outputRetryMilliseconds
+            guard let skipped = log.allow(at: BootClock.milliseconds()) else { return }
+            logger.error("\(database.path): cannot remove what is known no more, which is tried again: \(error)\(skipped)")
+        }
     }
 
     private mutating func sync() {

@@ -67,6 +67,8 @@ struct Recovery {
         let printed = output.submissions.filter(scheduler.isForgotten)
         try output.perform(warn) { try $0.forget(printed) }
         try elements.forget(elements.submissions.filter(scheduler.isForgotten))
+        output.reserve = .half(of: configuration.diskReserveBytes, in: directory.path)
+        elements.reserve = output.reserve
         self.output = output
         self.elements = elements
         var random = SystemRandomNumberGenerator()

@@ -10,13 +10,21 @@ import Wire
 /// coordinator gives no receipts it is kept until it is sent. The limits bound it: where all attempts together have more, the oldest of it
 /// is given up, and a line in its place says so.
 struct OutputSpool {
+    private enum Sending {
+        /// What comes is sent at once.
+        case open
+        /// The coordinator did not take it: nothing is sent before the next try.
+        case refused
+        /// The first piece is sent again, and the others when the coordinator has taken that.
+        case tried
+    }
+
     private struct Attempt {
         var nextIndex: UInt64 = 0
         var streams: [WireOutputStream: Stream] = [:]
         /// In order, without a hole, up to `nextIndex`.
         var kept: Deque<Piece> = []
-        /// Boot time before which nothing is sent: the coordinator did not take it.
-        var pausedUntil: Int64?
+        var sending = Sending.open
         /// Nothing follows.
         var isOver = false
 
@@ -50,13 +58,18 @@ struct OutputSpool {
         let index: UInt64
     }
 
-    /// Between two tries while the coordinator cannot store anything.
+    /// Between two tries while the coordinator cannot store anything: at first, and after many that were refused.
     static let retryMilliseconds: Int64 = 500
+    static let retryMillisecondsMax: Int64 = 10_000
 
     private var attempts: [UnitKey: Attempt] = [:]
     /// What is to be sent, in the order in which it came; some of it may be kept no more.
     private var unsent: [Place] = []
-    private var paused: Set<UnitKey> = []
+    private var refused: Set<UnitKey> = []
+    /// Boot time of the next try for what is refused.
+    private var tryAt: Int64 = 0
+    /// Until the try behind that one; doubled with each try, until something is taken.
+    private var pauseMilliseconds = OutputSpool.retryMilliseconds
     private var nextOrder: UInt64 = 0
     private var keptBytes = 0
     private var isAcknowledged = false
@@ -121,7 +134,7 @@ struct OutputSpool {
         keptBytes += piece.spooledBytes
         attempt.kept.append(piece)
         attempt.nextIndex += 1
-        if attempt.pausedUntil == nil { unsent.append(Place(key: key, index: index)) }
+        if attempt.sending == .open { unsent.append(Place(key: key, index: index)) }
     }
 
     /// The attempt has ended: what was kept of the end goes out, after a line that says how much is missing before it.
@@ -150,7 +163,7 @@ struct OutputSpool {
     private mutating func put(_ attempt: Attempt, _ key: UnitKey) {
         if attempt.isOver, attempt.kept.isEmpty {
             attempts[key] = nil
-            paused.remove(key)
+            refused.remove(key)
         } else {
             attempts[key] = attempt
         }
@@ -161,7 +174,7 @@ struct OutputSpool {
         guard let attempt = attempts[key], !(attempt.isOver && isAcknowledged) else { return }
         keptBytes -= attempt.kept.reduce(0) { $0 + $1.spooledBytes }
         attempts[key] = nil
-        paused.remove(key)
+        refused.remove(key)
     }
 
     // MARK: The limit of all attempts
@@ -188,7 +201,7 @@ struct OutputSpool {
             let piece = Piece(chunk: mark, order: last.order)
             keptBytes += piece.spooledBytes
             attempt.kept = [piece]
-            if attempt.pausedUntil == nil { unsent.append(Place(key: key, index: mark.index)) }
+            if attempt.sending == .open { unsent.append(Place(key: key, index: mark.index)) }
         }
         put(attempt, key)
     }
@@ -200,9 +213,11 @@ struct OutputSpool {
     /// - Parameter acknowledges: whether this coordinator gives receipts.
     mutating func attached(acknowledges: Bool) {
         isAcknowledged = acknowledges
-        for key in paused { attempts[key]?.pausedUntil = nil }
-        paused = []
-        unsent = places(of: Array(attempts.keys))
+        let keys = Array(attempts.keys)
+        for key in keys { attempts[key]?.sending = .open }
+        refused = []
+        pauseMilliseconds = Self.retryMilliseconds
+        unsent = places(of: keys)
     }
 
     private func places(of keys: [UnitKey]) -> [Place] {
@@ -211,6 +226,8 @@ struct OutputSpool {
     }
 
     mutating func receive(_ receipts: [WireOutputReceipt], now: Int64) {
+        var (isTaken, isRefused) = (false, false)
+        var opened: [UnitKey] = []
         for receipt in receipts {
             let key = UnitKey(unit: receipt.unit, attempt: receipt.attempt)
             guard var attempt = attempts.removeValue(forKey: key) else { continue }
@@ -218,30 +235,54 @@ struct OutputSpool {
                 let count = Int(min(receipt.next, attempt.nextIndex) - attempt.firstIndex)
                 keptBytes -= attempt.kept.prefix(count).reduce(0) { $0 + $1.spooledBytes }
                 attempt.kept.removeFirst(count)
+                isTaken = true
             }
             if receipt.refused, !attempt.kept.isEmpty {
-                attempt.pausedUntil = now + Self.retryMilliseconds
-                paused.insert(key)
+                isRefused = true
+                if refused.isEmpty { tryAt = now + pauseMilliseconds }
+                attempt.sending = .refused
+                refused.insert(key)
+                opened.removeAll { $0 == key }
                 unsent.removeAll { $0.key == key }
+            } else if attempt.sending != .open {
+                isTaken = true
+                attempt.sending = .open
+                refused.remove(key)
+                opened.append(key)
             }
             put(attempt, key)
         }
+        unsent += places(of: opened)
+        guard isTaken else { return }
+        pauseMilliseconds = Self.retryMilliseconds
+        tryAt = min(tryAt, isRefused ? now + pauseMilliseconds : now)
     }
 
     /// Boot time at which something that was not taken is to be sent again; nil: nothing is.
-    var deadline: Int64? { paused.compactMap { attempts[$0]?.pausedUntil }.min() }
+    var deadline: Int64? { refused.isEmpty ? nil : tryAt }
 
-    private mutating func resume(now: Int64) {
-        let due = paused.filter { (attempts[$0]?.pausedUntil ?? .min) <= now }
-        guard !due.isEmpty else { return }
-        for key in due { attempts[key]?.pausedUntil = nil }
-        paused.subtract(due)
-        unsent += places(of: Array(due))
+    /// Sends the first piece of what was refused, of the oldest first, and of all together no more than one message takes: a coordinator that
+    /// cannot store anything is not filled with what it cannot take.
+    private mutating func tryAgain(now: Int64) {
+        let first = refused.compactMap { key in attempts[key]?.kept.first.map { (key: key, piece: $0) } }
+            .sorted { $0.piece.order < $1.piece.order }
+        var bytes = 0
+        for (key, piece) in first {
+            bytes += Self.messageBytes(piece.chunk)
+            guard bytes <= Limits.pageBytes || key == first[0].key else { break }
+            attempts[key]?.sending = .tried
+            refused.remove(key)
+            unsent.append(Place(key: key, index: piece.chunk.index))
+        }
+        pauseMilliseconds = min(2 * pauseMilliseconds, Self.retryMillisecondsMax)
+        tryAt = now + pauseMilliseconds
     }
+
+    private static func messageBytes(_ chunk: WireOutputChunk) -> Int { chunk.bytes.count + 64 }
 
     /// What is to be sent, in messages of bounded size.
     mutating func take(now: Int64 = .min) -> [WireOutputBatch] {
-        if !paused.isEmpty { resume(now: now) }
+        if let deadline, deadline <= now { tryAgain(now: now) }
         guard !unsent.isEmpty else { return [] }
         var chunks: [WireOutputChunk] = []
         for place in unsent {
@@ -251,7 +292,7 @@ struct OutputSpool {
         }
         if !isAcknowledged { forgetSent() }
         unsent.removeAll(keepingCapacity: true)
-        let batches = Batching.split(chunks, limitBytes: Limits.pageBytes) { $0.bytes.count + 64 }
+        let batches = Batching.split(chunks, limitBytes: Limits.pageBytes, size: Self.messageBytes)
         return batches.map { part in .with { $0.chunks = part } }
     }
 
