@@ -24,6 +24,15 @@ import Testing
         #expect(ProcessTable.startedTicks(stat: Array("71 (a) S 1 71".utf8)) == nil)
     }
 
+    /// The first thread of a process may end before the others: what it has started is its own until those have ended as well.
+    @Test(arguments: [("Z", 1, true), ("Z", 3, false), ("X", 0, true), ("S", 3, false)])
+    func processIsAZombie_whenAllItsThreadsHaveEnded(state: String, threads: Int, isZombie: Bool) throws {
+        let stat = "71 (a) b) \(state) 1 71 71 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 \(threads) 0 123456 0 0"
+        let entry = try #require(ProcessTable.Entry(id: 71, stat: Array(stat.utf8)))
+        #expect(entry.isZombie == isZombie && entry.parent == 1 && entry.group == 71)
+        #expect(ProcessTable.Entry(id: 71, stat: Array("71 (a) S 1 71 71".utf8)) == nil)
+    }
+
     @Test func supervisor_livesWithItsNumberAndItsStart() throws {
         let own = try WorkerMark.ofThisProcess()
         #expect(own.supervisor == getpid() && own.isSupervisorAlive)

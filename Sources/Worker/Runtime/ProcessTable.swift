@@ -128,15 +128,19 @@ extension ProcessTable.Entry {
         self.init(id: id, stat: bytes)
     }
 
-    /// `stat`: "id (name) state parent group session …"; the name may hold anything, parentheses included.
+    /// `stat`: "id (name) state parent group session …"; the name may hold anything, parentheses included. The 20th field is how many
+    /// threads there are: while others live, the first one that has ended is told as a zombie, and the children are not yet those of
+    /// whoever gets them.
     init?(id: pid_t, stat: [UInt8]) {
         guard let end = stat.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 4)
-        guard fields.count >= 4, let state = fields[0].first else { return nil }
+        let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 18)
+        guard fields.count > 17, let state = fields[0].first else { return nil }
         let numbers = fields[1...3].map { pid_t(String(decoding: $0, as: UTF8.self)) }
-        guard let parent = numbers[0], let group = numbers[1], let session = numbers[2] else { return nil }
+        guard let parent = numbers[0], let group = numbers[1], let session = numbers[2],
+            let threads = Int(String(decoding: fields[17], as: UTF8.self))
+        else { return nil }
         self.init(
             id: id, parent: parent, group: group, session: session,
-            isZombie: state == UInt8(ascii: "Z") || state == UInt8(ascii: "X"))
+            isZombie: threads <= 1 && (state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")))
     }
 }
