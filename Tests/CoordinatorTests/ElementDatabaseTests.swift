@@ -113,6 +113,19 @@ import Wire
         #expect(try spool.append([run(of: 4, Array(0..<40), bytes: 10_000, closed: true)]).map(\.next) == [40])
     }
 
+    /// The file has room: what is not taken at once comes again, and nobody's results go for it.
+    @Test func diskWithoutRoom_takesTheLargestElement_andRemovesNothingForWhatTheFileTakes() throws {
+        var spool = try open(64 << 20)
+        _ = try spool.append([run(of: 1, Array(0..<8), bytes: Limits.partialResultBytes), run(of: 2, [0], bytes: 10_000)])
+        try spool.forget([SubmissionNumber(1)])
+        spool.reserve = SpoolReserve(bytes: 1_000) { 999 }
+        #expect(try spool.append([run(of: 3, [0], bytes: Limits.partialResultBytes)]).map(\.full) == [nil])
+        let held = try spool.append([run(of: 3, [1, 2, 3], bytes: Limits.partialResultBytes)])
+        #expect(held.map(\.full) == [ElementDatabase.shortText] && held.map(\.next) == [2])
+        try spool.remove([SubmissionNumber(2)])
+        #expect(try read(spool, 2).elements.map(\.index) == [0])
+    }
+
     /// It comes again; who reads waits for longer, as an operation may need it.
     @Test func lockedFile_isNotWaitedForForLong_andNothingIsLost() throws {
         var spool = try open()

@@ -109,7 +109,18 @@ struct ElementDatabase {
         var receipts: [ElementReceipt] = []
         /// What the disk has room for; the rest is not taken.
         var room = Int64.max
-        var shortBytes: Int64 = 0
+        /// What the file takes in all.
+        var free = Int64.max
+        /// Something was not taken for want of room.
+        var isShort = false
+
+        /// Whether there is room for one more, which is taken up then. The largest one is larger than what is stored at once otherwise.
+        mutating func takes(_ bytes: Int64) -> Bool {
+            guard room < .max else { return true }
+            guard bytes <= room || (added.isEmpty && bytes <= free) else { return false }
+            room -= bytes
+            return true
+        }
 
         mutating func end(_ receipt: ElementReceipt, of name: Name) {
             next[name] = receipt.next
@@ -133,10 +144,16 @@ struct ElementDatabase {
             let needed = runs.reduce(0) { $0 + Int64($1.spooledBytes) }
             let growth = reserve.growthBytes
             try write { database in
-                if growth < needed { storing.room = try growth + Self.freePageBytes(database) }
+                if growth < needed {
+                    let free = try Self.freePageBytes(database)
+                    // Not all of it at once: SQLite's log takes as much.
+                    storing.room = growth + min(free, Int64(CoordinatorLimits.shortPieceBytes))
+                    storing.free = growth + free
+                }
                 for run in runs { try store(run, &storing, database) }
             }
-            shortBytes = storing.shortBytes
+            // What the file takes with the next messages is no reason to remove anything.
+            shortBytes = storing.isShort ? max(0, needed - storing.free) : 0
             nextIndex.merge(storing.next) { $1 }
             for (submission, bytes) in storing.added { count(bytes, of: submission) }
             if nextIndex.count > Self.attemptsRemembered { nextIndex.removeAll() }
@@ -183,13 +200,12 @@ struct ElementDatabase {
                 receipt.isClosed = false
                 break
             }
-            guard Int64(element.spooledBytes) <= storing.room else {
+            guard storing.takes(Int64(element.spooledBytes)) else {
                 receipt.full = Self.shortText
                 receipt.isClosed = false
-                storing.shortBytes += Int64(run.spooledBytes)
+                storing.isShort = true
                 break
             }
-            if storing.room < .max { storing.room -= Int64(element.spooledBytes) }
             try insert.execute(arguments: [
                 submission.rawValue, run.unit.index, run.number, Int64(bitPattern: element.index), element.encoding, Data(element.bytes),
                 Data(StoredElement.digest(of: element, run.unit, number: run.number)),
@@ -209,11 +225,10 @@ struct ElementDatabase {
         "held back: less than half of --disk-reserve is free where the coordinator keeps its data; it goes on when there is room, or when"
         + " submissions that have partial results end"
 
-    /// What the file takes without growing. Not all of it at once: SQLite's log takes as much.
+    /// What the file takes without growing.
     private static func freePageBytes(_ database: Database) throws -> Int64 {
         let pages = try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
-        let bytes = pages * (try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 0)
-        return min(bytes, Int64(CoordinatorLimits.shortPieceBytes))
+        return pages * (try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 0)
     }
 
     static let unstorableText = "held back: the coordinator cannot store partial results; its log says why"

@@ -187,6 +187,10 @@ private struct OutputWorker {
     private mutating func removeGone() {
         guard !gone.isEmpty, BootClock.milliseconds() >= removeAt ?? .min else { return }
         let submissions = gone
+        let unknown = Set(submissions)
+        retried.removeAll { unknown.contains($0.unit.submission) }
+        retriedBytes = retried.reduce(0) { $0 + $1.spooledBytes }
+        gaps = gaps.filter { !unknown.contains($0.key.unit.submission) }
         do {
             try use { try $0.forget(submissions) }
             (gone, removeAt) = ([], nil)

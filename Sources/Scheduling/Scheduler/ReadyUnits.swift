@@ -52,6 +52,8 @@ struct ReadyUnits {
         /// How many units of its turn it has had.
         var taken = 0
         var weight: Int
+        /// It has had many entries, and room for them.
+        var isLarge = false
     }
 
     /// The waiting units of one class, kind and priority.
@@ -89,6 +91,7 @@ struct ReadyUnits {
             let submission = entry.unit.submission
             if let queue = places[submission] {
                 queues[queue].entries.append(entry)
+                if queues[queue].entries.count > Self.smallMax { queues[queue].isLarge = true }
             } else {
                 let queue = open(Queue(submission: submission, stamp: stamp, weight: weight))
                 queues[queue].entries.append(entry)
@@ -112,6 +115,7 @@ struct ReadyUnits {
             if queues[queue].entries.isEmpty {
                 places[queues[queue].submission] = nil
                 queues[queue].stamp = 0
+                if queues[queue].isLarge { (queues[queue].entries, queues[queue].isLarge) = ([], false) }
                 free.append(queue)
             }
             return entry
@@ -132,6 +136,7 @@ struct ReadyUnits {
         }
 
         private static let overMax = 16
+        private static let smallMax = 1_000
     }
 
     /// The waiting units of one class and kind.
