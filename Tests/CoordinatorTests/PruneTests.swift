@@ -24,14 +24,7 @@ import Wire
             let first = try client.submit(.group([.noop("a")]), key: "1")
             let value = Data(repeating: 7, count: 100_000)
             let assignment = try worker.assignments(1)[0]
-            try worker.report(
-                assignment.unit, assignment.attempt,
-                .ended(
-                    .with {
-                        $0.startedAt = 1
-                        $0.endedAt = 2
-                        $0.outcome = .success(.blob(value))
-                    }))
+            try worker.end(assignment, .success(.blob(value)))
             try worker.give(value)
             try worker.acknowledgement(of: assignment.unit)
             let second = try client.submit(.group([.noop("b")]), key: "2")

@@ -163,14 +163,7 @@ import Wire
                 client.close()
             }
             func end(_ assignment: WireAssignment, with value: Data, isNew: Bool) throws {
-                try worker.report(
-                    assignment.unit, assignment.attempt,
-                    .ended(
-                        .with {
-                            $0.startedAt = 1
-                            $0.endedAt = 2
-                            $0.outcome = .success(.blob(value))
-                        }))
+                try worker.end(assignment, .success(.blob(value)))
                 if isNew { try worker.give(value) }
                 try worker.acknowledgement(of: assignment.unit)
             }

@@ -190,15 +190,20 @@ extension FakePeer {
     }
 
     func succeed(_ assignment: WireAssignment, _ value: WireValue = .text("ok")) throws {
+        try end(assignment, .success(value))
+        try acknowledgement(of: assignment.unit)
+    }
+
+    /// Reports the end, and waits for nothing.
+    func end(_ assignment: WireAssignment, _ outcome: WireAttemptEnd.OneOf_Outcome) throws {
         try report(
             assignment.unit, assignment.attempt,
             .ended(
                 .with {
                     $0.startedAt = 1
                     $0.endedAt = 2
-                    $0.outcome = .success(value)
+                    $0.outcome = outcome
                 }))
-        try acknowledgement(of: assignment.unit)
     }
 
     func submit(_ graph: WireGraph, key: String = "k") throws -> String {
