@@ -328,8 +328,8 @@ let package = Package(
             name: "SystemTests",
             dependencies: [
                 "aop", "Duplicates", "DuplicatesWorker", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
-                "AOperation", "Cluster", "Conformance", "ConformanceOperations", "ConformanceRemote", "LocalHTTPServer", "TrialOperations",
-                "Wire",
+                "AOperation", "Cluster", "Conformance", "ConformanceOperations", "ConformanceRemote", "DuplicateSearch", "LocalHTTPServer",
+                "TrialOperations", "Wire",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

@@ -155,6 +155,97 @@ import Testing
         await cluster.queue.close()
     }
 
+    private func end(of operation: AOperation) async {
+        await withCheckedContinuation { continuation in operation.whenOver { continuation.resume() } }
+    }
+
+    @Test func memberThatIsAddedAfterItsGroup_isAddedOnce_andTheGroupEnds() async throws {
+        let (cluster, first, second) = (try InMemoryCluster(), Held(), Held())
+        let inner = GroupOperation(second)
+        let group = OrderedGroupOperation(operations: [first, inner])
+        cluster.queue.addOperation(group)
+        for await _ in first.began.stream {}
+        for member in [inner, second] {
+            cluster.queue.addOperation(member)
+            cluster.queue.addOperations([member, member], waitUntilFinished: false)
+            let error = await #expect(throws: ClusterError.self) { _ = try await cluster.queue.submit(member) }
+            #expect(error?.code == .refused && error?.message.contains("is in a queue already") == true)
+        }
+        for held in [first, second] { held.go.continuation.finish() }
+        await end(of: group)
+        #expect(
+            group.outcome?.isSuccess == true && inner.outcome?.isSuccess == true && second.outcome?.value == "held",
+            "\(group.publishedErrors)")
+        #expect(try await cluster.queue.connection.list().count == 1)
+        await cluster.queue.close()
+    }
+
+    @Test func operationThatIsAddedByManyAtOnce_runsOnce_andNobodyTakesItFromTheOthers() async throws {
+        let clusters = [try InMemoryCluster(), try InMemoryCluster()]
+        for _ in 0..<50 {
+            let held = Held()
+            held.go.continuation.finish()
+            let group = GroupOperation(GroupOperation(held))
+            await withTaskGroup(of: Void.self) { tasks in
+                for number in 0..<4 { tasks.addTask { clusters[number % 2].queue.addOperation(group) } }
+            }
+            await end(of: group)
+            #expect(group.outcome?.isSuccess == true && held.outcome?.value == "held", "\(group.publishedErrors) \(held.publishedErrors)")
+        }
+        for cluster in clusters { await cluster.queue.close() }
+    }
+
+    @Test func suspendedQueue_handsOverNothing_alsoOfWhatHasWaitedForOthers() async throws {
+        let (cluster, held, awaited) = (try InMemoryCluster(), Held(), Held())
+        held.addDependency(awaited)
+        held.go.continuation.finish()
+        cluster.queue.addOperation(held)
+        awaited.add(to: AOperationQueue())
+        for await _ in awaited.began.stream {}
+        cluster.queue.isSuspended = true
+        awaited.go.continuation.finish()
+        await end(of: awaited)
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(held.outcome == nil)
+        #expect(try await cluster.queue.connection.list().isEmpty)
+        cluster.queue.isSuspended = false
+        await end(of: held)
+        #expect(held.outcome?.value == "held")
+        await cluster.queue.close()
+    }
+
+    @Test func cancelledOnASuspendedQueue_itsSubmitReturns() async throws {
+        let (cluster, held) = (try InMemoryCluster(), Held())
+        cluster.queue.isSuspended = true
+        let submitting = Task { _ = try await cluster.queue.submit(held) }
+        while cluster.queue.operations.isEmpty { await Task.yield() }
+        held.cancel()
+        let error = await #expect(throws: ClusterError.self) { try await submitting.value }
+        #expect(error?.message.contains("cancelled before it was submitted") == true && held.outcome?.isCancelled == true)
+        cluster.queue.isSuspended = false
+        #expect(try await cluster.queue.connection.list().isEmpty)
+        await cluster.queue.close()
+    }
+
+    @Test func barriersAmongAdditionsOfManyThreads_waitForNobodyWhoWaitsForThem() async throws {
+        let cluster = try InMemoryCluster()
+        for _ in 0..<100 {
+            let many = (0..<4).map { _ in Held() }
+            for held in many { held.go.continuation.finish() }
+            await withTaskGroup(of: Void.self) { tasks in
+                for held in many {
+                    tasks.addTask { cluster.queue.addOperation(held) }
+                    tasks.addTask { await withCheckedContinuation { done in cluster.queue.addBarrierBlock { done.resume() } } }
+                }
+            }
+            for held in many {
+                await end(of: held)
+                #expect(held.outcome?.value == "held", "\(held.publishedErrors)")
+            }
+        }
+        await cluster.queue.close()
+    }
+
     @Test func state_tellsASuccessFromAFailure_andWhatFailedIsNamed() async throws {
         let cluster = try InMemoryCluster()
         let fine = try await cluster.queue.submit(AOperationBlock { finish in finish() })

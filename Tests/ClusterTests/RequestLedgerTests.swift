@@ -87,6 +87,48 @@ import Wire
         #expect(open.count == RequestLedger.underWayMax && answerAll() == count)
     }
 
+    private func followed(_ id: String) -> WireResponse.OneOf_Body { .following(.with { $0.submission = view(id) }) }
+
+    private let busy = WireResponse.OneOf_Body.failed(
+        .with {
+            $0.code = .busy
+            $0.message = "this connection follows 2 submissions"
+        })
+
+    private func ended(_ id: String) -> WireEvents {
+        .with {
+            $0.submission = id
+            $0.view = view(id, .succeeded)
+        }
+    }
+
+    @Test func followsBeyondWhatTheCoordinatorLetsOneConnectionFollow_waitUntilAnotherEnds() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let ids = ["a", "b", "c", "d", "e"].map { ledger.follow($0).id }
+        for (id, name) in zip(ids, ["a", "b"]) { expect(ledger.received(response(id, followed(name))).count == 1) }
+        for id in ids[2...] { expect(ledger.received(response(id, busy)).isEmpty) }
+        // One that ended makes room for one, in their order; so does one that nobody reads any more, when its end is asked for.
+        expect(sent(ledger.received(ended("a"))) == [ids[2]])
+        expect(ledger.received(response(ids[2], busy)).isEmpty)
+        expect(ledger.abandon(ids[3]).isEmpty)
+        let actions = ledger.abandon(ids[1])
+        guard case .send(let unfollow)? = actions.first else { return #expect(Bool(false), "nothing was sent") }
+        #expect(unfollow.unfollow.submission == "b" && sent(actions) == [unfollow.id, ids[4]])
+        expect(ledger.received(response(ids[4], followed("e"))) == [.deliver(ids[4], .view(view("e")))])
+        // A new connection asks for all of them again.
+        _ = ledger.detached(reason: "gone")
+        expect(sent(ledger.attached()) == [ids[2], ids[4]])
+        expect(ledger.received(response(ids[2], followed("c"))) == [.deliver(ids[2], .view(view("c")))])
+        expect(ledger.received(response(ids[4], busy)).isEmpty)
+        expect(sent(ledger.received(ended("c"))) == [ids[4]])
+        // Where nothing else is followed it is refused.
+        guard case .endFollow(ids[4], let error?)? = ledger.received(response(ids[4], busy)).first else {
+            return #expect(Bool(false), "it waits for nothing")
+        }
+        #expect(error.code == .busy)
+    }
+
     @Test func answer_isTakenOnce() {
         var ledger = RequestLedger()
         _ = ledger.attached()

@@ -108,7 +108,8 @@ extension PartialResultReader {
         }
         guard let cursor = operation.openRemotePartialResults() else { return nil }
         remote.withLock { $0 = .open(cursor) }
-        operation.onSettled { operation, _ in cursor.operationEnded(operation.publishedErrors.first) }
+        // A reader that leaves early takes its cursor, and what that has read, with it.
+        operation.onSettled { [weak cursor] operation, _ in cursor?.operationEnded(operation.publishedErrors.first) }
         return cursor
     }
 

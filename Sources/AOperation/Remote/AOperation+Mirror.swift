@@ -8,7 +8,7 @@ extension AOperation {
     /// - Parameters:
     ///   - whenCancelled: called, once, when it is cancelled here while its body is away. How it ends is reported.
     ///   - partialResults: opens a cursor for a reader of what it sends there.
-    /// - Returns: false for an operation that is in a queue or has ended.
+    /// - Returns: false for an operation that is in a queue, is a mirror, or has ended.
     package final func becomeMirror(
         whenCancelled: @escaping @Sendable (AOperation) -> Void,
         partialResults: (@Sendable () -> any RemotePartialResultCursor)? = nil
@@ -17,7 +17,7 @@ extension AOperation {
         let before = core.withLock { $0 }  // nothing of the program's is released under the lock
         defer { withExtendedLifetime(before) {} }
         let isInTime = core.withLock { core in
-            guard core.state.isInitialized, core.verdict == nil else { return false }
+            guard core.state.isInitialized, core.verdict == nil, core.attachments?.remote == nil else { return false }
             body.retryDecider = core.retryDecider
             body.tellingConditions = core.conditions.filter(\.tellsItsErrorHere)
             let attachments = core.attachments ?? OperationAttachments()
@@ -107,15 +107,28 @@ extension AOperation {
     /// The name with which its errors are published.
     package final var errorName: String { publisherName }
 
-    /// The operation and its delivery net, as far as they are in no queue; producers come before their receivers.
+    /// The operation and its delivery net, as far as they are in no queue; producers come before their receivers. In place of a group's
+    /// child it is the outermost group around it; nothing when a queue has that.
     package final func netInNoQueue() -> [AOperation] {
-        let first = standIn ?? self
+        guard let first = standIn else { return [] }
         return first.deliveryNet().filter { $0 === first || $0.isInitialized }
     }
 
-    /// The same, with everything they wait for.
+    /// The same of several operations, each once.
+    ///
+    /// - Complexity: O(operations and their nets): who is in the net of one before brings no other.
+    package static func netsInNoQueue(of operations: [AOperation]) -> [AOperation] {
+        var known: Set<ObjectIdentifier> = []
+        var all: [AOperation] = []
+        for operation in operations where !known.contains(ObjectIdentifier(operation)) {
+            all += operation.netInNoQueue().filter { known.insert(ObjectIdentifier($0)).inserted }
+        }
+        return all
+    }
+
+    /// The net of one operation, with everything that is waited for in it.
     package final func everythingInNoQueue() -> [AOperation] {
-        let first = standIn ?? self
+        guard let first = standIn else { return [] }
         return first.unqueuedDependencies().filter { $0 === first || $0.isInitialized }
     }
 }

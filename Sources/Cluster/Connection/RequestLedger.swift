@@ -5,7 +5,8 @@ import Wire
 ///
 /// A request stays in the ledger until its answer arrives and is sent again, under the same id, whenever the
 /// connection is made anew; so is every follow, whose new answer brings the view as it stands then. Of requests that are answered at once no
-/// more are under way than the coordinator takes of one connection: the others wait here, in their order.
+/// more are under way than the coordinator takes of one connection: the others wait here, in their order. So do follows beyond as many
+/// submissions as it lets one connection follow, until another ends.
 struct RequestLedger {
     enum Action: Equatable {
         case send(WireRequest)
@@ -30,12 +31,26 @@ struct RequestLedger {
         var submission: String
         var depth: FollowDepth
         var isAnswered = false
+
+        func request(_ id: UInt64) -> WireRequest {
+            .with {
+                $0.id = id
+                $0.follow.submission = submission
+                $0.follow.ask(for: depth)
+            }
+        }
     }
 
     private var connection = Connection.away
     private var lastID: UInt64 = 0
     private var pending: [UInt64: WireRequest] = [:]
     private var follows: [UInt64: Followed] = [:]
+    /// Those of them that were answered, by submission.
+    private var answered: [String: Set<UInt64>] = [:]
+    /// How many of them were not.
+    private var unansweredCount = 0
+    /// Those that the coordinator had no room for: asked again when there may be some. They hold back no end of others.
+    private var crowded: Deque<UInt64> = []
     /// Sent on this connection and not answered, whether somebody still waits for the answer or not; without those that wait for something
     /// at the coordinator, which counts them apart.
     private var underWay: Set<UInt64> = []
@@ -53,31 +68,64 @@ struct RequestLedger {
 
     /// Follows a submission; its events are delivered under the id.
     mutating func follow(_ submission: String, _ depth: FollowDepth = .operations) -> (id: UInt64, actions: [Action]) {
-        let request = draw(
-            .follow(
-                .with {
-                    $0.submission = submission
-                    $0.ask(for: depth)
-                }))
+        lastID += 1
+        let followed = Followed(submission: submission, depth: depth)
+        let request = followed.request(lastID)
         if case .ended(let error) = connection { return (request.id, [.endFollow(request.id, error)]) }
-        follows[request.id] = Followed(submission: submission, depth: depth)
+        follows[request.id] = followed
+        unansweredCount += 1
         return (request.id, take(request))
     }
 
     /// The asker is no longer interested.
     mutating func abandon(_ id: UInt64) -> [Action] {
         pending[id] = nil
-        guard let followed = follows.removeValue(forKey: id) else { return [] }
+        guard let followed = remove(follow: id) else { return [] }
         if followed.isAnswered { unwanted.insert(followed.submission) }
         return unfollow()
     }
 
+    private mutating func remove(follow id: UInt64) -> Followed? {
+        guard let followed = follows.removeValue(forKey: id) else { return nil }
+        guard followed.isAnswered else {
+            unansweredCount -= 1
+            crowded.removeAll { $0 == id }
+            return followed
+        }
+        answered[followed.submission]?.remove(id)
+        if answered[followed.submission]?.isEmpty == true { answered[followed.submission] = nil }
+        return followed
+    }
+
+    private mutating func isAnswered(_ id: UInt64, by submission: String) {
+        guard let followed = remove(follow: id) else { return }
+        follows[id] = Followed(submission: submission, depth: followed.depth, isAnswered: true)
+        answered[submission, default: []].insert(id)
+    }
+
+    /// One submission less is followed: there may be room for another.
+    private mutating func askCrowded() -> [Action] {
+        guard let id = crowded.popFirst(), let request = follows[id]?.request(id) else { return [] }
+        pending[id] = request
+        return send(request)
+    }
+
+    /// The coordinator lets this connection follow no more submissions.
+    private mutating func crowd(_ id: UInt64) {
+        guard let followed = remove(follow: id) else { return }
+        follows[id] = Followed(submission: followed.submission, depth: followed.depth)
+        unansweredCount += 1
+        crowded.append(id)
+    }
+
     /// Ends the reports that nobody wants, as soon as it is certain that nobody does.
     private mutating func unfollow() -> [Action] {
-        guard case .attached = connection, follows.values.allSatisfy(\.isAnswered) else { return [] }
-        let submissions = unwanted.subtracting(follows.values.map(\.submission)).sorted()
+        guard case .attached = connection, !unwanted.isEmpty, unansweredCount == crowded.count else { return [] }
+        let submissions = unwanted.filter { answered[$0] == nil }.sorted()
         unwanted = []
-        return submissions.flatMap { submission in send(draw(.unfollow(.with { $0.submission = submission }))) }
+        return submissions.flatMap { submission in
+            send(draw(.unfollow(.with { $0.submission = submission }))) + askCrowded()
+        }
     }
 
     mutating func attached() -> [Action] {
@@ -86,14 +134,8 @@ struct RequestLedger {
         unwanted = []
         underWay = []
         waiting = []
-        for id in follows.keys.sorted() where pending[id] == nil {
-            guard let followed = follows[id] else { continue }
-            pending[id] = .with {
-                $0.id = id
-                $0.follow.submission = followed.submission
-                $0.follow.ask(for: followed.depth)
-            }
-        }
+        crowded = []
+        for (id, followed) in follows where pending[id] == nil { pending[id] = followed.request(id) }
         return pending.keys.sorted().flatMap { id in pending[id].map { send($0) } ?? [] }
     }
 
@@ -119,19 +161,21 @@ struct RequestLedger {
         guard follows[id] != nil else { return [.finish(id, Self.result(response))] }
         switch Self.result(response) {
         case .success(.following(let following)):
-            follows[id]?.submission = following.submission.id
-            follows[id]?.isAnswered = true
+            isAnswered(id, by: following.submission.id)
             return deliver(.view(following.submission), to: id, view: following.submission) + unfollow()
         case .success:
             return end(follow: id, Self.unexpected)
+        case .failure(let error) where error.code == .busy && !answered.isEmpty:
+            crowd(id)
+            return unfollow()
         case .failure(let error):
             return end(follow: id, error)
         }
     }
 
     mutating func received(_ events: WireEvents) -> [Action] {
-        follows.keys.sorted().flatMap { id -> [Action] in
-            guard let followed = follows[id], followed.isAnswered, followed.submission == events.submission else { return [] }
+        (answered[events.submission] ?? []).sorted().flatMap { id -> [Action] in
+            guard let followed = follows[id] else { return [] }
             // Told to somebody else on this connection, or by a coordinator that does not know that only the end is wanted.
             if followed.depth == .end, !events.view.state.isFinal { return [] }
             // What was left out is in the view.
@@ -160,6 +204,9 @@ struct RequestLedger {
             + follows.keys.sorted().map { Action.endFollow($0, error) }
         pending = [:]
         follows = [:]
+        answered = [:]
+        unansweredCount = 0
+        crowded = []
         waiting = []
         return actions
     }
@@ -216,9 +263,9 @@ struct RequestLedger {
     }
 
     private mutating func end(follow id: UInt64, _ error: ClusterError?) -> [Action] {
-        follows[id] = nil
+        _ = remove(follow: id)
         pending[id] = nil
-        return [.endFollow(id, error)] + unfollow()
+        return [.endFollow(id, error)] + unfollow() + askCrowded()
     }
 
     private static func result(_ response: WireResponse) -> Result<WireResponse.OneOf_Body, ClusterError> {

@@ -42,7 +42,8 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     private struct State {
         var sessions: [ObjectIdentifier: SubmissionSession] = [:]
         var isSuspended = false
-        var resumption: [CheckedContinuation<Void, Never>] = []
+        /// Submissions that wait until it is suspended no more.
+        var held: [ObjectIdentifier: Promise<Void>] = [:]
         var slots = OperationQueue.defaultMaxConcurrentOperationCount
         var waitsForWorkers = false
         var requiresRemote = false
@@ -88,16 +89,15 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     /// later. The work on the cluster goes on.
     public func close() async {
         let error = ClusterError(.closed, "the cluster queue was closed; the work on the cluster goes on")
-        let (sessions, resumption) = state.withLock { state in
+        let (sessions, held) = state.withLock { state in
             state.closing = error
-            defer { state.resumption = [] }
-            return (Array(state.sessions.values), state.resumption)
+            return (Array(state.sessions.values), state.held)
         }
         // Bodies of this process end before anything is told of their operations.
         let hosted = state.withLock { $0.hosted.take() }
         await hosted?.stop(error)
         for session in sessions { session.close(error) }
-        for continuation in resumption { continuation.resume() }
+        for resumed in held.values { resumed.settle(.success(())) }
         for session in sessions { await session.over() }
         await hosted?.disconnect()
         if ownsConnection { await connection.close() }
@@ -112,10 +112,9 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
 
     /// Adds operations as one submission, and, if asked to, blocks the calling thread until they have ended.
     public override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
-        var known: Set<ObjectIdentifier> = []
         let own = operations.compactMap { $0 as? AOperation }
         for operation in operations where !(operation is AOperation) { refuse(operation) }
-        submit(own.flatMap { $0.netInNoQueue() }.filter { known.insert(ObjectIdentifier($0)).inserted }, key: nil)
+        submit(AOperation.netsInNoQueue(of: own), key: nil)
         guard wait else { return }
         let group = DispatchGroup()
         for operation in own {
@@ -178,14 +177,9 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
             return operation.becomeMirror(
                 whenCancelled: { _ in if let path = path.known { link.session?.cancel(path: path) } }, partialResults: cursor)
         }
-        for (node, member) in graph.members.enumerated() {
-            guard let operation = member.operation else { continue }
-            let path = SubmissionPlace()
-            path.settle(.success(member.path))
-            if !mirror(operation, path, graph.wire.nodes[node].hosted), !operation.isCancelled {
-                graph.fault(node, "was added to another queue at the same moment")
-            }
-        }
+        mirrorMembers(of: &graph, mirror)
+        // All of it is another's, who was added at the same moment.
+        guard graph.top.contains(where: { graph.members[$0].operation != nil }) else { return nil }
         let session = SubmissionSession(
             graph, connection,
             .init(
@@ -206,11 +200,25 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         }
         if problem != nil { for operation in graph.plain { operation.cancel() } }
         session.start(refusing: problem) { [weak self] in
-            await self?.untilResumed()
+            await self?.untilResumed($0)
         } ended: { [weak self] session in
             self?.state.withLock { $0.sessions[ObjectIdentifier(session)] = nil }
         }
         return session
+    }
+
+    /// Makes the graph's operations mirrors. What is another queue's by now is no part of it any more, with all that is in it.
+    private func mirrorMembers(of graph: inout OperationGraph, _ mirror: Mirrors.Mirror) {
+        let isTop = Set(graph.top)
+        for (node, member) in graph.members.enumerated() {
+            guard let operation = member.operation else { continue }
+            let isLost = !isTop.contains(node) && graph.members[member.parent].operation == nil
+            let path = SubmissionPlace()
+            path.settle(.success(member.path))
+            guard isLost || (!mirror(operation, path, graph.wire.nodes[node].hosted) && !operation.isCancelled) else { continue }
+            graph.members[node].operation = nil
+            graph.fault(node, "was added to another queue at the same moment")
+        }
     }
 
     /// A mirror of what came to a submission while that ran.
@@ -242,25 +250,26 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     public override var isSuspended: Bool {
         get { state.withLock { $0.isSuspended } }
         set {
-            let resumption = state.withLock { state in
+            let held = state.withLock { state in
                 state.isSuspended = newValue
-                guard !newValue else { return [CheckedContinuation<Void, Never>]() }
-                defer { state.resumption = [] }
-                return state.resumption
+                return newValue ? [:] : state.held
             }
-            for continuation in resumption { continuation.resume() }
+            for resumed in held.values { resumed.settle(.success(())) }
         }
     }
 
-    private func untilResumed() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.isSuspended, state.closing == nil else { return true }
-                state.resumption.append(continuation)
-                return false
-            }
-            if isFree { continuation.resume() }
+    /// - Parameter resumed: settled here, or by a submission that needs to wait no longer.
+    private func untilResumed(_ resumed: Promise<Void>) async {
+        let id = ObjectIdentifier(resumed)
+        let isHeld = state.withLock { state in
+            guard state.isSuspended, state.closing == nil else { return false }
+            state.held[id] = resumed
+            return true
         }
+        guard isHeld else { return }
+        // It throws when the submission is given up, which asks for that itself.
+        try? await resumed.value()
+        state.withLock { $0.held[id] = nil }
     }
 
     /// Not for a queue whose slots are those of the workers: what is added while it is set is refused. Limit a group,
@@ -299,12 +308,13 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     /// submitted before.
     public override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
         let step = LocalStep(barrier)
+        // Before the step is known: who finds it waits for it, and is not waited for.
+        for operation in operations { step.addDependency(operation) }
         let last = state.withLock { state in
             defer { state.barrier = step }
             return state.barrier
         }
         if let last { step.addDependency(last) }
-        for operation in operations { step.addDependency(operation) }
         LocalStep.queue.addOperation(step)
     }
 

@@ -53,10 +53,10 @@ final class SubmissionSession: Sendable {
 
     /// - Parameters:
     ///   - problem: why it cannot be submitted; nil: nothing is known.
-    ///   - ready: returns when the queue lets submissions go.
+    ///   - ready: returns when the queue lets submissions go, or the promise that it is given is settled.
     ///   - ended: called when all is over.
     func start(
-        refusing problem: ClusterError?, when ready: @escaping @Sendable () async -> Void,
+        refusing problem: ClusterError?, when ready: @escaping @Sendable (Promise<Void>) async -> Void,
         ended: @escaping @Sendable (SubmissionSession) -> Void
     ) {
         let problem = problem ?? WaitingSubmissions.shared.enter(graph)
@@ -85,11 +85,13 @@ final class SubmissionSession: Sendable {
 
     // MARK: Its course
 
-    private func run(when ready: @escaping @Sendable () async -> Void) async {
+    private func run(when ready: @escaping @Sendable (Promise<Void>) async -> Void) async {
         do {
-            await ready()
             await waitForOutside()
             WaitingSubmissions.shared.leave(graph)
+            let resumed = Promise<Void>()
+            whenAllIsOver { resumed.settle(.success(())) }
+            await ready(resumed)
             try Task.checkCancellation()
             guard let cancelled = handOver() else { return await cancelAll() }
             let (submitted, host) = try await submit(cancelled: cancelled)
@@ -163,16 +165,7 @@ final class SubmissionSession: Sendable {
         guard !graph.outside.isEmpty else { return }
         let signal = LocalStep()
         for operation in graph.outside { signal.addDependency(operation) }
-        let open = Mutex(graph.top.count)
-        for node in graph.top {
-            graph.members[node].operation?.whenOver {
-                let isLast = open.withLock { open in
-                    open -= 1
-                    return open == 0
-                }
-                if isLast { signal.cancel() }
-            }
-        }
+        whenAllIsOver { signal.cancel() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 signal.whenOver { continuation.resume() }
@@ -180,6 +173,20 @@ final class SubmissionSession: Sendable {
             }
         } onCancel: {
             signal.cancel()
+        }
+    }
+
+    /// Calls `handler` when everything at the top has ended.
+    private func whenAllIsOver(_ handler: @escaping @Sendable () -> Void) {
+        let open = Mutex(graph.top.count)
+        for node in graph.top {
+            graph.members[node].operation?.whenOver {
+                let isLast = open.withLock { open in
+                    open -= 1
+                    return open == 0
+                }
+                if isLast { handler() }
+            }
         }
     }
 

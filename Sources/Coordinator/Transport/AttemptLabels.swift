@@ -33,10 +33,10 @@ struct AttemptLabels {
         return label
     }
 
-    /// Of an attempt whose end is known, given to `holder`; nil: there is none, or it ended long ago.
+    /// Of an attempt whose end is known, given to `holder`; nil: there is none, it ended long ago, or its submission is forgotten.
     func ended(_ unit: UnitID, _ attempt: Attempt, of holder: UInt64?) -> Label? {
         let name = AttemptName(unit: unit, attempt: attempt)
-        guard let label = endedLabels[name] ?? olderLabels[name] else { return nil }
+        guard submissionIDs[unit.submission] != nil, let label = endedLabels[name] ?? olderLabels[name] else { return nil }
         if let holder, let known = label.holder, holder != known { return nil }
         return label
     }

@@ -6,8 +6,8 @@ import Wire
 package struct OperationGraph: Sendable {
     /// A node of the graph, and what it stands for.
     package struct Member: Sendable {
-        /// Nil: the root that holds what the program has put into no group.
-        package let operation: AOperation?
+        /// Nil: the root that holds what the program has put into no group, or what another queue has taken.
+        package var operation: AOperation?
         package let path: String
         package let parent: Int
         package let isGroup: Bool

@@ -25,7 +25,8 @@ package struct ProducedGraph: Sendable {
         }
         let handedOver = products.compactMap { $0 as? AOperation }
         var known: Set<ObjectIdentifier> = []
-        let net = handedOver.flatMap { $0.netInNoQueue() + [$0] }.filter { known.insert(ObjectIdentifier($0)).inserted }
+        // What is in a queue is named as a fault.
+        let net = (AOperation.netsInNoQueue(of: handedOver) + handedOver).filter { known.insert(ObjectIdentifier($0)).inserted }
         var graph = GraphBuilder.addition(of: net, from: place)
         for dependency in graph.outside {
             graph.fault(0, "waits for `\(dependency.name ?? "\(type(of: dependency))")`, which was not produced with it")

@@ -1,3 +1,5 @@
+import AOperation
+import DuplicateSearch
 import Foundation
 import Testing
 
@@ -66,6 +68,23 @@ extension SystemTests {
                 }
                 let wrong = try await harness.start(BuiltProducts.duplicates, ["--cluster", "tcp://nonsense", folder]).finish()
                 #expect(wrong.status == 69 && wrong.stderr.contains("tcp://nonsense"), "\(wrong)")
+            }
+        }
+
+        @Test func fileThatCannotBeRead_costsNoOtherItsDigest() async throws {
+            try await ProcessHarness.with { harness in
+                let paths = [try harness.write("a", "twins"), "\(harness.directory)/gone", try harness.write("b", "twins")]
+                let digests = try await DigestFiles(.init(paths: paths)).value(on: AOperationQueue())
+                #expect(digests.unreadable.map(\.path) == [paths[1]], "\(digests)")
+                #expect(digests.byPath.count == 2 && digests.byPath[paths[0]] == digests.byPath[paths[2]], "\(digests)")
+            }
+        }
+
+        @Test func folderThatIsNamedTwice_countsOnce() async throws {
+            try await ProcessHarness.with { harness in
+                let (folder, report) = try tree(harness)
+                let finished = try await harness.start(BuiltProducts.duplicates, [folder, folder]).finish()
+                #expect(finished.status == 0 && finished.text == report, "\(finished)")
             }
         }
 

@@ -2,8 +2,15 @@ import AOperation
 import Crypto
 import Foundation
 
-/// The SHA-256 digests of some files, in hexadecimal, by path.
-public final class DigestFiles: ResultableOperation<[String: String]>, ClusterOperation, @unchecked Sendable {
+/// What files are like inside.
+public struct FileDigests: Codable, Sendable {
+    /// The SHA-256 digests, in hexadecimal, by path.
+    public var byPath: [String: String] = [:]
+    public var unreadable: [NotReadable] = []
+}
+
+/// Digests some files. One that cannot be read does not cost the work that went into the others.
+public final class DigestFiles: ResultableOperation<FileDigests>, ClusterOperation, @unchecked Sendable {
     public struct Parameters: Codable, Sendable {
         public var paths: [String]
 
@@ -21,10 +28,16 @@ public final class DigestFiles: ResultableOperation<[String: String]>, ClusterOp
         finish(with: Result { try digests() }.mapError { AOperationError($0) })
     }
 
-    private func digests() throws -> [String: String] {
-        var digests: [String: String] = [:]
+    private func digests() throws -> FileDigests {
+        var digests = FileDigests()
         for (number, path) in parameters.paths.enumerated() {
-            digests[path] = try NotReadable.naming(path) { try digest(of: $0) }
+            do {
+                digests.byPath[path] = try digest(of: path)
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                digests.unreadable.append(NotReadable(path, error))
+            }
             // The newest of them reaches `aop show`, and the program's own object.
             reportProgress(Double(number + 1) / Double(parameters.paths.count))
         }

@@ -10,6 +10,7 @@ public struct FolderContents: Codable, Sendable {
 
     public var files: [File] = []
     public var folders: [String] = []
+    public var unreadable: [NotReadable] = []
 }
 
 /// Lists one folder, and not what is in its folders. Symbolic links and devices are left out.
@@ -32,16 +33,27 @@ public final class ListFolder: ResultableOperation<FolderContents>, ClusterOpera
     }
 
     private func contents() throws -> FolderContents {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: parameters.path).sorted()
+        } catch {
+            throw NotReadable(parameters.path, error)
+        }
         var found = FolderContents()
-        for name in try NotReadable.naming(parameters.path, { try FileManager.default.contentsOfDirectory(atPath: $0) }).sorted() {
-            let path = parameters.path == "/" ? "/\(name)" : "\(parameters.path)/\(name)"
-            let attributes = try NotReadable.naming(path) { try FileManager.default.attributesOfItem(atPath: $0) }
+        for name in names { look(at: parameters.path == "/" ? "/\(name)" : "\(parameters.path)/\(name)", &found) }
+        return found
+    }
+
+    private func look(at path: String, _ found: inout FolderContents) {
+        do {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
             switch attributes[.type] as? FileAttributeType {
             case .typeDirectory?: found.folders.append(path)
             case .typeRegular?: found.files.append(.init(path: path, size: attributes[.size] as? Int ?? 0))
             default: break
             }
+        } catch {
+            found.unreadable.append(NotReadable(path, error))
         }
-        return found
     }
 }

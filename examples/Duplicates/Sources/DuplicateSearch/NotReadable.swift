@@ -8,12 +8,8 @@ public struct NotReadable: PortableError, LocalizedError {
 
     public var errorDescription: String? { "\(path) cannot be read: \(reason)" }
 
-    /// Lets `body` read at a path; what it throws becomes one of these.
-    static func naming<Value>(_ path: String, _ body: (String) throws -> Value) throws -> Value {
-        do {
-            return try body(path)
-        } catch {
-            throw NotReadable(path: path, reason: error.localizedDescription)
-        }
+    init(_ path: String, _ error: any Error) {
+        self.path = path
+        reason = error.localizedDescription
     }
 }

@@ -27,17 +27,19 @@ struct Search {
         let tree = FolderTree(.init(folders: folders))
         let contents = await values(of: tree, as: FolderContents.self)
         let files = contents.values.flatMap(\.files).filter { $0.size >= minimumSize }
-        var found = Found(files: files.count, problems: contents.problems)
+        // A folder that was named twice is listed twice.
+        let sizes = Dictionary(files.map { ($0.path, $0.size) }) { first, _ in first }
+        let unlisted = contents.values.flatMap(\.unreadable).map(\.localizedDescription)
+        var found = Found(files: sizes.count, problems: contents.problems + unlisted)
 
         // Files of a size that no other file has are not read.
-        let sizes = Dictionary(files.map { ($0.path, $0.size) }) { first, _ in first }
         let candidates = Dictionary(grouping: sizes.keys) { sizes[$0] ?? 0 }.values.filter { $0.count > 1 }.flatMap(\.self).sorted()
         let parts = stride(from: 0, to: candidates.count, by: Self.batch).map { start in
             DigestFiles(.init(paths: Array(candidates[start..<min(start + Self.batch, candidates.count)])))
         }
-        let digests = await values(of: GroupOperation(parts), as: [String: String].self)
-        found.problems += digests.problems
-        let pathsByDigest = Dictionary(grouping: digests.values.flatMap(\.self), by: \.value).mapValues { $0.map(\.key).sorted() }
+        let digests = await values(of: GroupOperation(parts), as: FileDigests.self)
+        found.problems += digests.problems + digests.values.flatMap(\.unreadable).map(\.localizedDescription)
+        let pathsByDigest = Dictionary(grouping: digests.values.flatMap(\.byPath), by: \.value).mapValues { $0.map(\.key).sorted() }
         found.duplicates = pathsByDigest.values.filter { $0.count > 1 }.map { .init(size: sizes[$0[0]] ?? 0, paths: $0) }
             .sorted { ($1.size, $0.paths[0]) < ($0.size, $1.paths[0]) }
         return found
