@@ -49,6 +49,8 @@ public enum Input: Sendable {
     /// What has ended is written down elsewhere, and some of it is not yet: nothing is forgotten meanwhile, unless it takes more than twice the
     /// room that it may.
     case historyBehind(Bool)
+    /// The coordinator itself stood still, and has read nothing of what executors told: it may still be on its way. Before what was read since.
+    case stoodStill
 }
 
 public struct ExecutorAttachment: Sendable {

@@ -222,6 +222,7 @@ extension Simulation {
         guard isCoordinatorPaused else { return }
         note("the coordinator goes on")
         isCoordinatorPaused = false
+        coordinator?.stoodStill()
         let events = coordinatorBacklog
         coordinatorBacklog = []
         // Everybody who has spoken is heard before the step that looks at leases.

@@ -215,7 +215,7 @@ import Wire
                 .produced(peer, unit, attempt, number: 8, Addition(id: "i", graph: graph, products: [1])),
                 .released(peer, unit, attempt, wasStopped: true, isAccepting: true),
                 .stopping(peer, unit, attempt, forced: true, at: 5), .diskFilled("full"), .diskFilled(nil),
-                .historyBehind(true), .historyBehind(false),
+                .historyBehind(true), .historyBehind(false), .stoodStill,
             ] + requests.map { .request(RequestID(peer: peer, number: 77), $0, by: authority) }
         let again = try InputCodec.decode(InputCodec.encode(inputs)[...])
         #expect("\(again)" == "\(inputs)")

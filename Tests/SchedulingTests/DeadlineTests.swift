@@ -254,6 +254,65 @@ import Testing
         #expect(cluster.state("") == .stopping)
     }
 
+    // MARK: Limits beside a time in which the coordinator stood still
+
+    /// What has begun, with a limit of 10 s on what is around it, and a coordinator that stands still for longer.
+    private func stoodStill(
+        _ root: Sketch = Sketch.group("root", [.op("a"), .op("b")]).having { $0.deadlineMilliseconds = 10_000 }, for pause: Int64 = 60_000
+    ) -> (FakeCluster, [Assignment]) {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        cluster.submit(root.graph())
+        for path in cluster.heldPaths { cluster.begin(path) }
+        let held = cluster.held[1] ?? []
+        cluster.jump(pause)
+        cluster.step([.stoodStill])
+        return (cluster, held)
+    }
+
+    @Test func workThatEndedInTime_counts_thoughTheCoordinatorStoodStill() {
+        for reconnects in [false, true] {
+            var (cluster, held) = stoodStill()
+            #expect(cluster.state("") == .running, "nobody has told")
+            cluster.advance(1_000)
+            #expect(cluster.state("") == .running, "what was read may be from before")
+            if reconnects { cluster.attach(1, slots: 4, held: items(held, .finished)) }
+            for path in ["a", "b"] { cluster.end(path, lasting: 1_000, heardAfter: 55_000) }
+            #expect(cluster.view()?.state == .succeeded)
+        }
+    }
+
+    @Test func workThatStillRuns_isStoppedWhenItsWorkerIsHeardAgain() {
+        var (cluster, held) = stoodStill()
+        cluster.attach(1, slots: 4, held: items(held, .running))
+        #expect(cluster.state("") == .stopping)
+        (cluster, _) = stoodStill()
+        cluster.advance(1_999)
+        #expect(cluster.state("") == .running)
+        cluster.advance(1)
+        #expect(cluster.state("") == .stopping, "its worker was heard, and has told nothing")
+    }
+
+    @Test func operationIsNotTimedOut_whoseWorkerHasToldWhatTheCoordinatorDidNotRead() {
+        var (cluster, held) = stoodStill(.group("root", [.op("a", timeout: 25_000)]))
+        #expect(cluster.state("a") == .running)
+        cluster.attach(1, slots: 4, held: items(held, .finished))
+        cluster.end("a", lasting: 15_000, heardAfter: 45_000)
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test(arguments: [false, true]) func groupIsNotTimedOut_whoseMembersEndedInTime(afterARestart: Bool) throws {
+        let root = Sketch.group("root", [.group("g", [.op("a")], timeout: 10_000)])
+        for (heardAfter, state) in [(Int64(55_000), OperationState.succeeded), (1_000, .failed)] {
+            var (cluster, held) = stoodStill(root, for: afterARestart ? 0 : 60_000)
+            if afterARestart { try cluster.restart(after: 60_000) }
+            #expect(cluster.state("g") == .running)
+            cluster.attach(1, slots: 4, held: items(held, .finished))
+            cluster.end("g/a", lasting: 100, heardAfter: heardAfter)
+            #expect(cluster.state("g") == state)
+        }
+    }
+
     @Test func deadline_runsOnBootTime() {
         var cluster = FakeCluster()
         cluster.submit(Sketch.group("root", [.op("a").having { $0.deadlineMilliseconds = 10_000 }]).graph())

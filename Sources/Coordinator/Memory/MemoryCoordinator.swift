@@ -154,6 +154,9 @@ package final class MemoryCoordinator {
         if forget(PeerID(peer)) || wasClient { inputs.append(.disconnected(PeerID(peer))) }
     }
 
+    /// It has read nothing for a while; what peers told meanwhile comes after this.
+    package func stoodStill() { inputs.append(.stoodStill) }
+
     /// Proof that an executor's process has ended, by a supervisor that repeats it until it is acknowledged.
     package func ended(_ incarnation: UInt64, crashed: Bool, by supervisor: UInt64) {
         inputs.append(.executorEnded(supervisor: PeerID(supervisor), Incarnation(incarnation), crashed: crashed))

@@ -233,7 +233,10 @@ final class CoordinatorLoop {
             let hasInputs = !inputs.isEmpty
             var bytes = 0
             if let routerToken, ready.isReadable(routerToken) || !disconnected.isEmpty { bytes = try receiveMessages() }
-            if routerToken != nil, isAfterPause { logger.notice("nothing was read from peers for \(pauseBefore) ms") }
+            if routerToken != nil, isAfterPause {
+                logger.notice("nothing was read from peers for \(pauseBefore) ms")
+                inputs.insert(.stoodStill, at: 0)
+            }
             // While nothing is read, nobody's lease is watched either: what would renew it waits in the socket.
             if routerToken != nil {
                 forgetTheSilent()

@@ -1,7 +1,7 @@
 /// The bytes of what a scheduler was told, for a flight recorder. The first byte is the kind; a release reads its own recordings only.
 public enum InputCodec {
     /// Of everything that is recorded.
-    public static let version: UInt8 = 5
+    public static let version: UInt8 = 6
 
     public static func encode(_ inputs: [Input]) -> [UInt8] {
         var writer = ByteWriter()
@@ -82,6 +82,7 @@ extension ByteWriter {
         case .historyBehind(let isBehind):
             write(UInt8(18))
             write(isBehind)
+        case .stoodStill: write(UInt8(20))
         }
     }
 
@@ -199,6 +200,7 @@ extension ByteReader {
         case 15: return .zones(try zones())
         case 16: return .diskFilled(try optional { reader throws(DecodingFailure) in try reader.text() })
         case 18: return .historyBehind(try flag())
+        case 20: return .stoodStill
         case 17: return .barred(Incarnation(try unsigned()), try flag() ? .revoked : .limited)
         default: break
         }

@@ -1,4 +1,5 @@
-/// A deadline that is over shortly after a start, of what may have ended in time while nobody was there to hear of it.
+/// A deadline, or a group's timeout, that is over shortly after a start of the coordinator or after it stood still, of what may have ended in
+/// time while nobody was there to hear of it.
 ///
 /// It is judged when it is known of each of the attempts how that ended, or that it has not.
 struct AwaitedDeadline {
@@ -7,26 +8,51 @@ struct AwaitedDeadline {
         let attempt: Attempt
         let worker: WorkerNumber
     }
+    enum Limit: Equatable {
+        /// At this wall time.
+        case deadline(Int64)
+        /// Of the group that began at this wall time.
+        case timeout(startedAt: Int64)
+    }
     let unit: UnitID
-    /// Wall time.
+    let limit: Limit
+    /// When it was over: wall time.
     let at: Int64
     /// All that has not ended in the unit.
     let attempts: [GivenOut]
 }
 
-/// Deadlines beside a start of the coordinator.
+/// Deadlines beside a start of the coordinator, and beside a time in which it stood still.
 extension Scheduler {
     /// By then executors are back, and have handed in what they had to tell; or their leases are over.
     mutating func awaitEnds() { endsAwaitedUntil = now.boot + 2 * reattachWindow }
 
-    /// - Returns: whether the deadline has to wait for what executors have still to tell.
-    mutating func awaitEnds(of unit: UnitID, deadline at: Int64) -> Bool {
+    /// After the coordinator stood still executors may have given up their connections, and tell the rest when they are back.
+    mutating func doubtEnds() {
+        awaitEnds()
+        for index in workers.sessions.indices where workers.sessions[index].isAttached {
+            workers.sessions[index].endsDoubtedUntil = now.boot + Self.doubtMilliseconds
+        }
+    }
+
+    /// What is read so long after the coordinator stood still was sent since, behind all that it did not read.
+    private static let doubtMilliseconds: Int64 = 2_000
+
+    /// - Returns: whether the limit has to wait for what executors have still to tell.
+    mutating func awaitEnds(of unit: UnitID, _ limit: AwaitedDeadline.Limit) -> Bool {
         guard now.boot < endsAwaitedUntil, let attempts = givenOut(in: unit), mayHaveEnded(attempts, in: unit.submission) else {
             return false
         }
-        awaitedDeadlines.append(AwaitedDeadline(unit: unit, at: at, attempts: attempts))
         // No longer, whatever comes.
-        timers.insert(.deadline(unit, at), due: endsAwaitedUntil)
+        switch limit {
+        case .deadline(let at):
+            awaitedDeadlines.append(AwaitedDeadline(unit: unit, limit: limit, at: at, attempts: attempts))
+            timers.insert(.deadline(unit, at), due: endsAwaitedUntil)
+        case .timeout(let startedAt):
+            let timeout = durable.submissions[durable.index(of: unit.submission)].node(unit.index).timeoutMilliseconds
+            awaitedDeadlines.append(AwaitedDeadline(unit: unit, limit: limit, at: startedAt + timeout, attempts: attempts))
+            timers.insert(.groupTimeout(unit, startedAt), due: endsAwaitedUntil)
+        }
         return true
     }
 
@@ -39,7 +65,7 @@ extension Scheduler {
             if mayHaveEnded(deadline.attempts, in: deadline.unit.submission) {
                 awaitedDeadlines.append(deadline)
             } else {
-                passDeadline(of: deadline.unit, &outputs)
+                pass(deadline, &outputs)
             }
         }
     }
@@ -52,7 +78,7 @@ extension Scheduler {
         where deadline.at < endedAt && deadline.unit.submission == name.unit.submission && isOpen(deadline) {
             let index = durable.index(of: name.unit.submission)
             guard durable.submissions[index].isInside(name.unit.index, of: deadline.unit.index) else { continue }
-            passDeadline(of: deadline.unit, &outputs)
+            pass(deadline, &outputs)
             hasPassed = true
         }
         // It has ended, and needs no order.
@@ -61,7 +87,20 @@ extension Scheduler {
 
     private func isOpen(_ deadline: AwaitedDeadline) -> Bool {
         guard !durable.isForgotten(deadline.unit.submission) else { return false }
-        return durable.submissions[durable.index(of: deadline.unit.submission)].deadlines[Int32(deadline.unit.index)] == deadline.at
+        let submission = durable.submissions[durable.index(of: deadline.unit.submission)]
+        switch deadline.limit {
+        case .deadline(let at): return submission.deadlines[Int32(deadline.unit.index)] == at
+        case .timeout(let startedAt):
+            let state = submission.units[deadline.unit.index]
+            return state.phase == .open && state.startedAt == startedAt
+        }
+    }
+
+    private mutating func pass(_ deadline: AwaitedDeadline, _ outputs: inout Outputs) {
+        switch deadline.limit {
+        case .deadline: passDeadline(of: deadline.unit, &outputs)
+        case .timeout: emit(.timedOut(deadline.unit, at: now.wall), &outputs)
+        }
     }
 
     /// What has not ended in the unit, if all of that was given out; nil: something was not, so that the unit had not ended before now.
@@ -103,11 +142,11 @@ extension Scheduler {
         return isAwaited
     }
 
-    private func mayTellEnd(of unit: UnitID, _ worker: WorkerNumber) -> Bool {
+    func mayTellEnd(of unit: UnitID, _ worker: WorkerNumber) -> Bool {
         let session = workers.sessions[worker.index]
         return switch session.connection {
         case .awaited: true
-        case .attached: session.endsToTell.contains(unit)
+        case .attached: session.endsDoubtedUntil != nil || session.endsToTell.contains(unit)
         case .absent, .silent, .revoked: false
         }
     }

@@ -37,6 +37,7 @@ extension Scheduler {
         workers.sessions[number.index].labels = attachment.labels
         workers.sessions[number.index].recalled = []
         workers.sessions[number.index].endsToTell = []
+        workers.sessions[number.index].endsDoubtedUntil = nil
         workers.sessions[number.index].begunUnheard = []
         workers.sessions[number.index].conditions = attachment.conditions
         workers.hosts[host(of: number.index)].capacity = attachment.resources.sorted { $0.name < $1.name }
@@ -135,6 +136,9 @@ extension Scheduler {
         workers.sessions[number.index].lastHeard = now.boot
         workers.sessions[number.index].lastHeardWall = now.wall
         workers.sessions[number.index].isSuspected = false
+        if let doubted = workers.sessions[number.index].endsDoubtedUntil, doubted <= now.boot {
+            workers.sessions[number.index].endsDoubtedUntil = nil
+        }
     }
 
     /// What comes after the lease is over brings it not back, but the executor counts its limits from what was answered.

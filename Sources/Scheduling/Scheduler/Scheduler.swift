@@ -216,6 +216,7 @@ public struct Scheduler {
         case .zones(let tables): register(tables, &outputs)
         case .diskFilled(let reason): fullDisk = reason
         case .historyBehind(let isBehind): historyIsBehind = isBehind
+        case .stoodStill: doubtEnds()
         }
     }
 

@@ -69,6 +69,8 @@ struct WorkerTable {
         var begunUnheard: [BegunAttempt] = []
         /// What had ended in it when it attached last, and whose end has not come.
         var endsToTell: Set<UnitID> = []
+        /// The coordinator stood still, and other ends may be on their way: until the executor attaches again, or is heard after this boot time.
+        var endsDoubtedUntil: Int64?
         /// Units it was asked to give back.
         var recalled: [UnitID] = []
         /// Mean duration of its attempts in sixteenths of a millisecond, exponentially weighted; nil: none yet.
