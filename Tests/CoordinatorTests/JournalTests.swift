@@ -170,7 +170,7 @@ import Testing
             let events = Collector<JournalError?>()
             let writer = try JournalWriter(database, after: .empty, snapshots: nil, logger: Logger(label: "test")) { event in
                 switch event {
-                case .durable, .snapshotMade: events.add(nil)
+                case .durable, .snapshotMade, .logCut: events.add(nil)
                 case .failed(let error): events.add(error)
                 }
             }

@@ -74,6 +74,31 @@ import Testing
         #expect(try folded(database).facts.count == Int(end.sequence.rawValue))
     }
 
+    @Test func logThatIsCut_getsItsRoomAnew_andEveryFactIsThere() throws {
+        let database = try JournalDatabase(try DataDirectory(path: path))
+        let pen = JournalPen(database, after: .empty, nil, logger: Logger(label: "test"))
+        func commit(_ count: Int) throws {
+            for _ in 0..<count {
+                try pen.take { place throws(JournalError) in
+                    let index = Int(place.end.sequence.rawValue)
+                    _ = try place.commit([Facts.types(index..<index + 1)], database)
+                    try place.room.makeRoom()
+                }
+            }
+        }
+        let pieces = (LogRoom.bytes + LogRoom.pieceBytes - 1) / LogRoom.pieceBytes
+        try commit((pieces + 3) * LogRoom.commitsPerPiece)
+        #expect(try logBytes() == LogRoom.bytes)
+        try pen.take { place throws(JournalError) in
+            let cut = try place.cutLog(database)
+            #expect(cut == .cut)
+        }
+        #expect(try logBytes() == 0)
+        try commit(LogRoom.commitsPerPiece)
+        #expect(try logBytes() > LogRoom.pieceBytes)
+        #expect(try folded(database).facts == Facts.types(0..<(pieces + 4) * LogRoom.commitsPerPiece))
+    }
+
     /// To go on would be to commit where nobody looks.
     @Test func logThatIsGone_isSaid_andNoneIsMade() throws {
         let database = try JournalDatabase(try DataDirectory(path: path))

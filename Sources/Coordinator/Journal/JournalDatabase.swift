@@ -15,7 +15,7 @@ final class JournalDatabase: Sendable {
     static let checkpointPages = 4096
     /// So long it is waited for another program that has the file locked.
     static let patienceSeconds = 10.0
-    /// The WAL file is cut back to this after a checkpoint.
+    /// The WAL file is cut back to this after a checkpoint, unless another program reads what is in it: see `LogWatch`.
     static let logBytesMax = 64 << 20
 
     /// Opens the journal of a locked directory, making it where it is missing.
@@ -216,6 +216,36 @@ final class JournalDatabase: Sendable {
                 try Int64.fetchOne(
                     $0, sql: "SELECT coalesce(sum(length(body)), 0) FROM journal WHERE first > ?",
                     arguments: [Int64(bitPattern: start.rawValue)]) ?? 0
+            }
+        }
+    }
+
+    /// What came of a try to cut SQLite's log.
+    enum LogCut: Equatable, Sendable {
+        /// All of it is in the file, and it has no length.
+        case cut
+        /// Another program reads what is in it, or has the file locked.
+        case held
+        /// The disk has none for what is in it.
+        case noRoom
+    }
+
+    /// Copies SQLite's log into the file and takes its length from it. Waits for no other program.
+    ///
+    /// - Throws: `JournalError`: it is not known what of it has reached the file.
+    /// - Complexity: O(what is in the log and nobody reads).
+    func cutLog() throws(JournalError) -> LogCut {
+        try reporting("copy the log into the file") {
+            try queue.writeWithoutTransaction { database -> LogCut in
+                try database.setPatience(milliseconds: 0)
+                let cut: LogCut
+                do {
+                    cut = try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0 ? .cut : .held
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+                    cut = .noRoom
+                }
+                try database.setPatience(milliseconds: Int64(Self.patienceSeconds * 1_000))
+                return cut
             }
         }
     }

@@ -99,6 +99,13 @@ extension JournalPen.Place {
         return end.sequence
     }
 
+    /// Cuts SQLite's log, which gets its room anew then.
+    mutating func cutLog(_ database: JournalDatabase) throws(JournalError) -> JournalDatabase.LogCut {
+        let cut = try database.cutLog()
+        if cut == .cut { room.beginAnew() }
+        return cut
+    }
+
     func isSnapshotDue(at now: Int64) -> Bool { backlog?.isDue(at: now) == true }
 
     /// Begins a snapshot if it is time for one.

@@ -11,6 +11,8 @@ final class JournalWriter: Sendable {
         /// Everything up to here is on the disk.
         case durable(JournalSequence)
         case snapshotMade
+        /// What came of ``cutLog()``.
+        case logCut(JournalDatabase.LogCut)
         /// The end: what the disk holds is unknown, or not what was written. Nothing may be acknowledged any more, and
         /// nothing more is written.
         case failed(JournalError)
@@ -27,6 +29,7 @@ final class JournalWriter: Sendable {
         case facts([Fact])
         case errand(JournalErrand)
         case snapshotMade(Snapshot)
+        case cutLog
         /// Something is due behind a commit that another thread has made.
         case look
     }
@@ -94,6 +97,9 @@ final class JournalWriter: Sendable {
         }
     }
 
+    /// Asks that SQLite's log be cut. Who commits meanwhile goes behind it.
+    func cutLog() { waiting.post(.cutLog) }
+
     /// Waits until everything handed over is committed and reported.
     func close() {
         snapshots?.close()
@@ -112,6 +118,9 @@ final class JournalWriter: Sendable {
                     let lists = jobs.compactMap { job in if case .facts(let facts) = job { facts } else { nil } }
                     if !lists.isEmpty { report(.durable(try pen.commit(lists, database))) }
                     while !errands.isEmpty { try errands.removeFirst().run(database) }
+                    if jobs.contains(where: { if case .cutLog = $0 { true } else { false } }) {
+                        report(.logCut(try pen.cutLog(database)))
+                    }
                     for case .snapshotMade(let snapshot) in jobs { pen.backlog?.end(snapshot) }
                     if let target = pen.snapshotTarget(at: BootClock.milliseconds()) { snapshots?.make(upTo: target) }
                     if waiting.isEmpty { try pen.room.makeRoom() }

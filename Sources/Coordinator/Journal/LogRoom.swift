@@ -41,6 +41,9 @@ struct LogRoom {
         if case .growing(let commits) = state { state = .growing(commits: commits + 1) }
     }
 
+    /// The log has been cut.
+    mutating func beginAnew() { state = .growing(commits: 0) }
+
     /// Whether it is time for a piece.
     var isDue: Bool { if case .growing(Self.commitsPerPiece...) = state { true } else { false } }
 

@@ -77,11 +77,12 @@ final class CoordinatorLoop {
     private(set) var pauseBefore: Int64 = 0
 
     private let files: FilesInPlace
-    private let database: JournalDatabase
+    let database: JournalDatabase
     /// nil: nothing is recorded.
     private let recorder: FlightRecorder?
     private var phase = Phase.running
     private var held = HeldSends()
+    var logWatch = LogWatch()
     var historyFeed = HistoryFeed()
     /// As the scheduler was told.
     var isHistoryBehind = false
@@ -316,9 +317,9 @@ final class CoordinatorLoop {
 
     private func receive(_ event: LoopEvent) throws {
         switch event {
-        case .journal(.durable(let sequence)):
-            becameDurable(upTo: sequence)
+        case .journal(.durable(let sequence)): becameDurable(upTo: sequence)
         case .journal(.snapshotMade): meter.snapshotAt = now.wall
+        case .journal(.logCut(let cut)): receive(cut)
         case .journal(.failed(let error)): throw error
         case .blobs(let event): try receive(event)
         case .output(let event): receive(event)
@@ -371,6 +372,7 @@ final class CoordinatorLoop {
         guard now.boot - lookedAroundAt >= CoordinatorLimits.lookAroundMilliseconds else { return }
         lookedAroundAt = now.boot
         try files.check()
+        lookAtLog()
         lookForDescriptors()
         lookForRoom()
     }
@@ -423,7 +425,7 @@ final class CoordinatorLoop {
     /// - Parameter isSmall: whether all inputs have come in messages that are small.
     private func step(isSmall: Bool) throws(JournalError) {
         stepNumber += 1
-        let isAlone = isSmall && isAllDurable && inputs.count <= CoordinatorLimits.inputsCommittedAtOnce
+        let isAlone = isSmall && isAllDurable && !logWatch.isLong && inputs.count <= CoordinatorLimits.inputsCommittedAtOnce
         if inputs.contains(where: { if case .started = $0 { true } else { false } }) { stepsWithStarts += 1 }
         outputs.removeAll()
         let began = LoopMeter.now()
