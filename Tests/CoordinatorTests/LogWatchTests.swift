@@ -3,6 +3,7 @@ import GRDB
 import Logging
 import Scheduling
 import Testing
+import Wire
 
 @testable import Coordinator
 

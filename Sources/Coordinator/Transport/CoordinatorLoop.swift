@@ -234,10 +234,7 @@ final class CoordinatorLoop {
             let hasInputs = !inputs.isEmpty
             var bytes = 0
             if let routerToken, ready.isReadable(routerToken) || !disconnected.isEmpty { bytes = try receiveMessages() }
-            if routerToken != nil, isAfterPause {
-                logger.notice("nothing was read from peers for \(pauseBefore) ms")
-                inputs.insert(.stoodStill, at: 0)
-            }
+            if routerToken != nil { noteStandstill() }
             // While nothing is read, nobody's lease is watched either: what would renew it waits in the socket.
             if routerToken != nil {
                 forgetTheSilent()
@@ -280,8 +277,6 @@ final class CoordinatorLoop {
         }
         return ready
     }
-
-    private var isAfterPause: Bool { pauseBefore >= CoordinatorLimits.ownPauseMilliseconds }
 
     /// Boot time of the next round, should nothing come; nil: none is needed.
     private var deadline: Int64? {

@@ -25,3 +25,14 @@ struct OwnPause {
         return missed
     }
 }
+
+extension CoordinatorLoop {
+    var isAfterPause: Bool { pauseBefore >= CoordinatorLimits.ownPauseMilliseconds }
+
+    /// What executors told meanwhile may be on its way.
+    func noteStandstill() {
+        guard isAfterPause else { return }
+        logger.notice("nothing was read from peers for \(pauseBefore) ms")
+        inputs.insert(.stoodStill, at: 0)
+    }
+}
