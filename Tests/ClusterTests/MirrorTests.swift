@@ -46,6 +46,34 @@ extension Result {
         }
     }
 
+    /// What the listeners of operations are told.
+    private final class Told: Sendable {
+        private let lines = Mutex<[String: [String]]>([:])
+
+        func listen<Output>(to operation: ResultableOperation<Output>, as name: String) {
+            operation.didStart { self.note(name, "started") }
+            operation.addObserver(
+                BlockObserver(
+                    cancelHandler: { _ in self.note(name, "cancelled") },
+                    finishHandler: { _, errors in
+                        self.note(name, "finished \(errors.allSatisfy { $0.publishedError is AOperationError.IsCancelled })")
+                    }))
+            operation.didFinish { result in
+                self.note(name, "didFinish \(result.error?.publishedError is AOperationError.IsCancelled)")
+            }
+        }
+
+        private func note(_ name: String, _ line: String) { lines.withLock { $0[name, default: []].append(line) } }
+
+        var byName: [String: [String]] { lines.withLock { $0 } }
+
+        /// How many are through.
+        var finishedCount: Int { byName.values.count { lines in lines.contains { $0.hasPrefix("didFinish") } } }
+
+        /// Of what was cancelled before it started.
+        static let cancelled = ["cancelled", "finished true", "didFinish true"]
+    }
+
     private func end(_ operation: AOperation) async {
         await withCheckedContinuation { continuation in operation.whenOver { continuation.resume() } }
     }
@@ -125,6 +153,33 @@ extension Result {
         await until { told.withLock { $0.count } >= 4 }
         #expect(told.withLock { $0.sorted() } == ["cancelled a", "cancelled b", "did fail", "did fail"])
         #expect(group.publishedErrors.first?.localizedDescription == "trial: closed" && group.publishedErrors.first?.state == .condition)
+    }
+
+    /// Whoever asks for it, the program or somebody there: an operation, and all that is in a group.
+    @Test(arguments: [true, false]) func cancellationBeforeTheStart_isTold_toEachListenerOnce(isAskedForHere: Bool) async {
+        let (alone, a, b) = (Emit("alone"), Emit("a"), Emit("b"))
+        let inner = OrderedGroupOperation(b)
+        let group = GroupOperation(a, inner)
+        let told = Told()
+        for (name, emit) in [("alone", alone), ("a", a), ("b", b)] { told.listen(to: emit, as: name) }
+        told.listen(to: inner, as: "inner")
+        told.listen(to: group, as: "group")
+        // Groups end after what is in them.
+        let operations: [AOperation] = [alone, a, b, inner, group]
+        let trial = Trial(alone, group)
+        let members = trial.mirrors.graph.members
+        if isAskedForHere {
+            alone.cancel()
+            group.cancel()
+            #expect(trial.cancelled.withLock { $0.count } == 2)
+            #expect(told.byName.isEmpty, "it is a request")
+        }
+        for operation in operations {
+            if let node = members.firstIndex(where: { $0.operation === operation }) { trial.cancel(node, hasStarted: false) }
+        }
+        for operation in operations { await end(operation) }
+        await until { told.finishedCount == 5 }
+        for name in ["alone", "a", "b", "inner", "group"] { #expect(told.byName[name] == Told.cancelled, "\(name)") }
     }
 
     @Test func valuesAndDependents_takeTheLocalWay() async {
@@ -340,6 +395,55 @@ extension Result {
         #expect(group.outcome?.isCancelled == true && a.outcome?.value == "A" && b.outcome?.isCancelled == true)
     }
 
+    /// The group has ended there, and so have its members; here the last one's listeners are still at it.
+    @Test(arguments: [false, true]) func group_doesNotEndBeforeTheListenersOfItsLastChild(isCancelled: Bool) async {
+        let (a, b) = (Emit("a"), Emit("b"))
+        let group = GroupOperation(a, b)
+        let told = Mutex<[String]>([])
+        let (observer, callback) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        b.addObserver(
+            BlockObserver(finishHandler: { _, _ in
+                told.withLock { $0.append("observer of b") }
+                observer.wait()
+                told.withLock { $0.append("observer of b is through") }
+            }))
+        b.didFinish { _ in
+            told.withLock { $0.append("didFinish of b") }
+            callback.wait()
+            told.withLock { $0.append("didFinish of b is through") }
+        }
+        // What had been told before the group's end was.
+        let earlier = Mutex<[String]>([])
+        group.addObserver(
+            BlockObserver(finishHandler: { _, _ in
+                let lines = told.withLock { $0 }
+                earlier.withLock { $0 = lines }
+            }))
+        group.didFinish { _ in told.withLock { $0.append("didFinish of the group") } }
+        let trial = Trial(group)
+        trial.queue.callbackQueue = DispatchQueue(label: "callbacks")  // nobody else's is held up
+        trial.start(0)
+        trial.start(1)
+        if isCancelled { group.cancel() }
+        trial.succeed(1, "A")
+        await end(a)
+        // Nothing has said yet that it has begun: it begins and ends on a thread of the queue, which its observer holds.
+        if isCancelled { trial.cancel(2) } else { trial.succeed(2, "B") }
+        await until { told.withLock { !$0.isEmpty } }
+        if isCancelled { trial.cancel(0) } else { trial.succeed(0) }
+        #expect(group.outcome == nil && !group.isFinished)
+        #expect(told.withLock { $0 } == ["observer of b"] && earlier.withLock { $0.isEmpty })
+        observer.signal()
+        await end(group)
+        #expect(earlier.withLock { Array($0.prefix(2)) } == ["observer of b", "observer of b is through"])
+        await until { told.withLock { $0.contains("didFinish of b") } }
+        #expect(told.withLock { $0 } == ["observer of b", "observer of b is through", "didFinish of b"])
+        callback.signal()
+        await until { told.withLock { $0.contains("didFinish of the group") } }
+        #expect(told.withLock { Array($0.suffix(2)) } == ["didFinish of b is through", "didFinish of the group"])
+        #expect(group.outcome?.isCancelled == isCancelled && b.outcome?.isCancelled == isCancelled && a.outcome?.value == "A")
+    }
+
     @Test func cancelThere_isACancellationHere() async {
         let (a, b) = (Emit("a"), Emit("b"))
         let group = GroupOperation(a, b)
@@ -371,7 +475,12 @@ extension Result {
     }
 
     @Test func cancelledBeforeItIsHandedOver_endsAtOnce() async {
-        let (a, group) = (Emit("a"), GroupOperation(Emit("b")))
+        let (a, b) = (Emit("a"), Emit("b"))
+        let group = GroupOperation(b)
+        let told = Told()
+        told.listen(to: a, as: "a")
+        told.listen(to: b, as: "b")
+        told.listen(to: group, as: "group")
         let graph = GraphBuilder.graph(of: [a, group])
         for member in graph.members { _ = member.operation?.becomeMirror { _ in Issue.record("nothing is there yet") } }
         AOperationQueue().addOperations([a, group], waitUntilFinished: false)
@@ -380,6 +489,8 @@ extension Result {
         await end(a)
         await end(group)
         #expect(graph.members.compactMap(\.operation).allSatisfy { !$0.handOver() })
+        await until { told.finishedCount == 3 }
+        #expect(told.byName == ["a": Told.cancelled, "b": Told.cancelled, "group": Told.cancelled])
     }
 
     @Test func whatIsLost_fails_groupsLast() async {

@@ -27,7 +27,30 @@ import Testing
         #expect(cluster.find("a", on: 2) != nil)
     }
 
-    /// Leases, and the time that what is stopped has, run on boot time.
+    /// Of what runs there, and of what runs there under a key.
+    @Test(arguments: [-86_400_000, 86_400_000] as [Int64]) func stepOfTheWallClock_endsNoLeaseOfASilentExecutor(step: Int64) {
+        var cluster = FakeCluster()
+        let (lease, lockLease) = (cluster.configuration.leaseMilliseconds, cluster.configuration.lockLeaseMilliseconds)
+        cluster.attach(1, slots: 2)
+        cluster.submit(Sketch.group("root", [.op("a"), .keyed("b", "db")]).graph())
+        cluster.disconnect(1)
+        cluster.attach(2, slots: 2)
+        func isThere(_ path: String) -> Bool { cluster.find(path, on: 2) != nil }
+        cluster.stepWallClock(step)
+        cluster.advance(lease - 1)
+        #expect(!isThere("a"))
+        cluster.stepWallClock(-step)
+        cluster.advance(2)
+        #expect(isThere("a"))
+        cluster.stepWallClock(step)
+        cluster.advance(lockLease - lease - 101)
+        #expect(!isThere("b"))
+        cluster.stepWallClock(-step)
+        cluster.advance(200)
+        #expect(isThere("b"))
+    }
+
+    /// Leases, timeouts, and the time that what is stopped has, run on boot time.
     @Test(arguments: [-86_400_000, 86_400_000] as [Int64]) func stepOfTheWallClock_movesNoLease_andNoLimit(step: Int64) {
         var cluster = FakeCluster()
         cluster.attach(1)
@@ -35,7 +58,11 @@ import Testing
         cluster.begin("a")
         cluster.stepWallClock(step)
         // The executor enforces the timeout; the coordinator does a grace and four seconds later.
-        cluster.advance(1_000 + cluster.configuration.graceMillisecondsDefault + 3_999)
+        cluster.advance(1_000)
+        cluster.stepWallClock(-step)
+        cluster.advance(cluster.configuration.graceMillisecondsDefault)
+        cluster.stepWallClock(step)
+        cluster.advance(3_999)
         #expect(cluster.state("a") == .running)
         cluster.advance(1)
         #expect(cluster.state("a") == .stopping)

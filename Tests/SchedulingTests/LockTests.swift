@@ -54,6 +54,31 @@ import Testing
         #expect(cluster.heldPaths == ["late"])
     }
 
+    /// It waits for those that were there before it, of either key, and for none of those that keep coming.
+    @Test func requestForTwoKeys_isNotStarved_byRequestsForOneOfThem() {
+        let before = 3
+        var cluster = cluster()
+        cluster.limits = ["x": 1, "y": 1]
+        func submit(_ number: Int) {
+            for key in ["x", "y"] { cluster.submit(Sketch.group("root", [.keyed("\(key)\(number)", key)]).graph(), key: "\(key)\(number)") }
+        }
+        for number in 0..<before { submit(number) }
+        cluster.submit(Sketch.group("root", [.keyed("both", "x", "y")]).graph(), key: "both")
+        for number in before..<(before + 100) {
+            submit(number)
+            if let first = cluster.heldPaths.first { cluster.end(first) }
+        }
+        cluster.drain()
+        // Per key first come, first served: the bound is what stood before it in both lines, one of which stands still for its sake.
+        #expect(cluster.dispatched.firstIndex(of: "both") == 2 * before, "\(cluster.dispatched.prefix(20))")
+        for key in ["x", "y"] {
+            let ofKey = cluster.dispatched.filter { $0 == "both" || $0.hasPrefix(key) }
+            var expected = (0..<(before + 100)).map { "\(key)\($0)" }
+            expected.insert("both", at: before)
+            #expect(ofKey == expected)
+        }
+    }
+
     @Test(arguments: [["a", "b"], ["b", "a"]])
     func twoKeys_namedInOppositeOrders_doNotDeadlock(first: [String]) {
         var cluster = cluster()

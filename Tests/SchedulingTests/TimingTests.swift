@@ -153,8 +153,15 @@ import Testing
                 "root", [.op("a").having { $0.delayMilliseconds = 1_000 }, .group("g", [.op("b")]).having { $0.delayMilliseconds = 1 }]
             )
             .graph())
+        _ = cluster.ask(.follow(submission: "last", .everything))
         _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        let told = cluster.sends.flatMap { send -> [UnitEvent] in
+            if case .events(let batch) = send.message { batch.events } else { [] }
+        }
+        #expect(told.filter { $0.state == .cancelled }.map(\.path).sorted() == ["", "a", "g", "g/b"], "each is told, once")
+        #expect(told.allSatisfy { $0.startedAt == 0 || $0.path.isEmpty }, "nothing in it has begun")
         #expect(cluster.view()?.state == .cancelled)
+        #expect(cluster.operations().map(\.state) == [.cancelled, .cancelled, .cancelled, .cancelled])
         cluster.advance(5_000)
         #expect(cluster.dispatched == [])
     }

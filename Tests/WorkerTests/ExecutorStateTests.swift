@@ -349,6 +349,21 @@ import Wire
         #expect(end == [.report(.ended(one, .attempt(startedAt: 0, endedAt: 1201, .failure([failure]))))])
     }
 
+    /// Somebody sets it a day forward or back, and back again.
+    @Test(arguments: [-86_400_000, 86_400_000] as [Int64]) func stepOfTheWallClock_movesNoTimeout_andNoGrace(step: Int64) {
+        let wall: Int64 = 1_700_000_000_000
+        var state = attached(slots: 2)
+        _ = state.dispatched([assignment(one, timeout: 1000, grace: 200), assignment(two, grace: 500)], now: 0, at: wall)
+        #expect(state.stopOrdered([order(two, .cancelled)], now: 900, at: wall + 900).contains(.stop(two)))
+        #expect(state.tick(now: 999, at: wall + 999 + step) == [])
+        let stopped = wall + 1000 + step
+        #expect(state.tick(now: 1000, at: stopped) == [.stop(one), .report(.stopping(one, at: stopped, forced: false))])
+        #expect(state.tick(now: 1199, at: wall + 1199 - step) == [])
+        #expect(state.tick(now: 1200, at: wall + 1200) == [.kill(one)])
+        #expect(state.tick(now: 1399, at: wall + 1399 + step) == [])
+        #expect(state.tick(now: 1400, at: wall + 1400 - step) == [.kill(two)])
+    }
+
     @Test func cancelled_queuedUnitEndsAtOnce_runningOneWhenItsBodyHas() {
         var state = attached()
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
