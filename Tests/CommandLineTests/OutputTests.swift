@@ -96,11 +96,13 @@ import Wire
         #expect(reference?.submission == submission && reference?.path == path)
     }
 
-    /// What was kept from running has written nothing.
+    /// What was kept from running has written nothing, nor what did not come to an attempt.
     @Test(
-        arguments: [(.condition, false), (.duplicate, false), (.quarantined, false), (.exit, true), (.operation, true)]
-            as [(WireFailureCode, Bool)])
-    func explanation_offersTheLogOfWhatHasRun(code: WireFailureCode, isOffered: Bool) {
+        arguments: [
+            (.condition, 1, false), (.duplicate, 0, false), (.quarantined, 1, false), (.timeout, 0, false), (.deadline, 0, false),
+            (.timeout, 1, true), (.deadline, 1, true), (.exit, 1, true), (.operation, 2, true),
+        ] as [(WireFailureCode, UInt32, Bool)])
+    func explanation_offersTheLogOfWhatHasRun(code: WireFailureCode, attempts: UInt32, isOffered: Bool) {
         let explanation = WireExplanation.with {
             $0.submission = "s"
             $0.state = .failed
@@ -108,11 +110,36 @@ import Wire
                 .with {
                     $0.operation = "s/a"
                     $0.failure.code = code
+                    $0.attempts = attempts
                 }
             ]
         }
         let text = ExplainText(explanation, style: Style(isEnabled: false)).text
         #expect(text.contains("`aop logs s/a`") == isOffered, "\(text)")
+    }
+
+    /// Of what had joined another one the log is that one's.
+    @Test func explanation_offersTheLogOfTheOneThatWasJoined() {
+        let explanation = WireExplanation.with {
+            $0.submission = "s"
+            $0.path = "a"
+            $0.state = .failed
+            $0.causes = [
+                .with {
+                    $0.operation = "s/a"
+                    $0.text = "did as f/a, which it had joined"
+                },
+                .with {
+                    $0.operation = "f/a"
+                    $0.link = "duplicate"
+                    $0.failure.code = .exit
+                    $0.attempts = 1
+                },
+            ]
+        }
+        let text = ExplainText(explanation, style: Style(isEnabled: false)).text
+        #expect(text.contains("because of f/a.\n") && text.contains("  s/a: did as f/a, which it had joined\n"), "\(text)")
+        #expect(text.hasSuffix("  → `aop logs f/a` has what it wrote\n"), "\(text)")
     }
 
     /// All of one operation: it has not failed because of another one.

@@ -71,7 +71,7 @@ import Wire
         func cause(_ unit: Int, _ link: Cause.Link, _ message: String) -> Cause {
             Cause(
                 unit: UnitID(rawValue: UInt64(unit)), operation: "s/\(unit)", link: link, at: 1, text: message,
-                failure: Failure(code: .condition, message: message), condition: nil)
+                failure: Failure(code: .condition, message: message), condition: nil, attempts: unit)
         }
         let explanation = Explanation(
             submission: "s", unit: 1, path: "b", kind: .operation, type: "t", state: .failed, since: 0, blockers: [], moreBlockers: 0,
@@ -80,6 +80,7 @@ import Wire
                 cause(4, .producer, "origin"),
             ], history: [], inside: [], moreInside: 0, isInsidePartial: false, view: nil, at: 10_000)
         #expect(explanation.wire.causes.map { $0.hasFailure ? $0.failure.message : "" } == ["", "one", "two", "", "origin"])
+        #expect(explanation.wire.causes.map(\.attempts) == [1, 2, 2, 3, 4])
     }
 
     @Test func keysThatKeepWorkersOut_areNamed() {

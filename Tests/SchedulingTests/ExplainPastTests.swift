@@ -215,6 +215,89 @@ import Testing
         #expect(causes("", &cluster) == ["itself ", "child steps", "child steps/one"])
     }
 
+    /// What has not begun has written nothing.
+    @Test func causes_sayHowManyAttemptsThereWere() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let waiting = [
+            Sketch.op("late").having { $0.queueTimeoutMilliseconds = 1_000 }, Sketch.op("over").having { $0.deadlineMilliseconds = 1_000 },
+        ]
+        cluster.submit(Sketch.group("root", [.op("long")] + waiting).graph())
+        cluster.begin("long")
+        cluster.advance(2_000)
+        cluster.end("long", failure("no"))
+        func last(_ path: String) -> Cause? { cluster.explain(path)?.causes.last }
+        #expect(last("late")?.failure?.code == .timeout && last("late")?.attempts == 0)
+        #expect(last("over")?.failure?.code == .deadline && last("over")?.attempts == 0)
+        #expect(last("long")?.attempts == 1)
+    }
+
+    // MARK: Joins
+
+    private func joined(_ others: Sketch...) -> (FakeCluster, first: String, second: String) {
+        var configuration = Scheduler.Configuration()
+        configuration.retentionMilliseconds = 100_000
+        var cluster = FakeCluster(configuration)
+        cluster.attach(1, slots: 4)
+        let first = cluster.submit(Sketch.group("root", [.op("nightly").unique("u")]).graph(), key: "1") ?? ""
+        let second = cluster.submit(Sketch.group("root", [.op("nightly").unique("u", joins: true)] + others).graph(), key: "2") ?? ""
+        return (cluster, first, second)
+    }
+
+    @Test func whatHadJoined_leadsToTheOneThatRan_alsoAfterARestart() throws {
+        var (cluster, first, second) = joined()
+        cluster.end("nightly", failure("exited with 3 on vm"))
+        func expectBoth() {
+            let causes = cluster.explain("nightly", of: second)?.causes ?? []
+            #expect(causes.map(\.operation) == ["\(second)/nightly", "\(first)/nightly"])
+            #expect(causes.map(\.link) == [.itself, .duplicate] && causes.map(\.attempts) == [0, 1])
+            #expect(causes.map(\.text) == ["did as \(first)/nightly, which it had joined", "exited with 3 on vm"])
+            let group = cluster.explain("", of: second)?.causes ?? []
+            #expect(group.map(\.operation) == [second, "\(second)/nightly", "\(first)/nightly"])
+            #expect(
+                cluster.explain("nightly", of: second)?.history.last?.text
+                    == "failed: exited with 3 on vm; it did as \(first)/nightly, which it had joined")
+            #expect(cluster.operations(of: second).first { $0.path == "nightly" }?.joinedTo == "", "it waits for nobody")
+        }
+        expectBoth()
+        try cluster.restart()
+        expectBoth()
+    }
+
+    @Test func whatHadJoinedSomethingCancelled_leadsToWhoCancelledThat() {
+        var (cluster, first, second) = joined()
+        _ = cluster.ask(.cancel(submission: first, path: "nightly", reason: "too late", now: false))
+        cluster.end("nightly", .stopped)
+        let texts = cluster.explain("nightly", of: second)?.causes.map(\.text)
+        #expect(texts == ["did as \(first)/nightly, which it had joined", "was cancelled by a user: too late"])
+    }
+
+    @Test func whatHadJoinedSomethingThatSucceeded_saysWhom() {
+        var (cluster, first, second) = joined()
+        cluster.end("nightly")
+        let explained = cluster.explain("nightly", of: second)
+        #expect(explained?.history.last?.text == "succeeded; it did as \(first)/nightly, which it had joined" && explained?.causes == [])
+    }
+
+    @Test func whatHadJoined_andWasCancelledItself_leadsToNobodyElse() {
+        var (cluster, _, second) = joined()
+        _ = cluster.ask(.cancel(submission: second, path: "nightly", reason: "", now: false))
+        cluster.end("nightly", failure("no"))
+        let explained = cluster.explain("nightly", of: second)
+        #expect(explained?.causes.map(\.text) == ["was cancelled by a user"] && explained?.history.last?.text == "cancelled")
+    }
+
+    @Test func whatHadJoinedSomethingThatIsForgotten_saysItsError() {
+        var (cluster, first, second) = joined(.op("long"))
+        cluster.begin("long")
+        cluster.end("nightly", failure("no"))
+        cluster.advance(300_000)
+        guard case .failed? = cluster.ask(.show(submission: first)) else { return #expect(Bool(false), "it is not forgotten") }
+        let causes = cluster.explain("nightly", of: second)?.causes
+        #expect(causes?.map(\.text) == ["did as one that it had joined, of which nothing is known any more: no"])
+        #expect(causes?.first?.failure?.message == "no")
+    }
+
     @Test func deadlineOfAGroup_isTheCauseOfWhatItStopped() {
         var cluster = FakeCluster()
         cluster.attach(1)

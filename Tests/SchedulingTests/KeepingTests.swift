@@ -46,6 +46,34 @@ import Testing
         #expect(cluster.operations(of: first ?? "").first { $0.path == "b" }?.state == .failed)
     }
 
+    /// It has not stood in the line, though all that the graph can begin with is ready for a moment.
+    @Test func whatIsKept_saysFromWhere_andThatItDidNotRun_alsoAfterARestart() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        let graph = Sketch.group("root", [.op("a"), .group("g", [.op("x")]), .op("b")]).graph()
+        let first = cluster.submit(graph) ?? ""
+        cluster.drain { $0.path == "b" ? failure("no") : .success(.void) }
+        let isRetried = retry(&cluster)
+        #expect(isRetried)
+        func expectKept() {
+            for path in ["a", "g", "g/x"] {
+                let history = cluster.explain(path)?.history
+                #expect(history?.map(\.event) == ["submitted", "ended"], "\(path)")
+                #expect(history?.last?.text == "succeeded in \(first), and is kept from there: it did not run again", "\(path)")
+                #expect(cluster.operations().first { $0.path == path }?.queuedAt == 0, "\(path)")
+            }
+            #expect(cluster.explain("b")?.history.contains { $0.event == "queued" } == true)
+        }
+        expectKept()
+        try cluster.restart()
+        cluster.reattach(1, slots: 8)
+        expectKept()
+        cluster.end("b")
+        for path in ["b", ""] { #expect(cluster.explain(path)?.history.last?.text == "succeeded") }
+        let ended = cluster.scheduler.endedOperations(of: SubmissionNumber(2), from: 0, limit: 10)?.operations ?? []
+        #expect(ended.filter { $0.queuedAt == 0 }.map(\.path) == ["a", "g", "g/x"])
+    }
+
     @Test func whatIsKept_isNotCountedOnceMore() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 8)

@@ -264,7 +264,7 @@ import Testing
 
     @Test func snapshotOfANewerLayout_isThat_andNotDamaged() throws {
         let newer = #expect(throws: DecodingFailure.self) { try Scheduler.check(section: [100], isFirst: true) }
-        #expect(newer?.newerLayout?.found == 100 && newer?.newerLayout?.known == 13)
+        #expect(newer?.newerLayout?.found == 100 && newer?.newerLayout?.known == 14)
         let damaged = #expect(throws: DecodingFailure.self) { try Scheduler.check(section: [0], isFirst: true) }
         #expect(damaged?.newerLayout == nil)
     }

@@ -455,6 +455,36 @@ import Testing
         #expect(cluster.heldPaths == ["z", "c", "d"])
     }
 
+    /// Nothing is written of who had joined whom, and of what was kept, where there is nothing.
+    @Test func snapshotsOfTheThirteenthLayout_areRead_andLaterOnesSayWhoHadJoinedWhom() throws {
+        func sections(_ scheduler: Scheduler) -> [[UInt8]] {
+            var sections: [[UInt8]] = []
+            scheduler.writeSnapshot { sections.append($0) }
+            return sections
+        }
+        var cluster = cluster()
+        func scheduler(reading sections: [[UInt8]]) throws -> Scheduler {
+            var scheduler = Scheduler(cluster.configuration)
+            for section in sections { try scheduler.restore(section: section[...]) }
+            return scheduler
+        }
+        func folded() throws -> Scheduler {
+            var scheduler = Scheduler(cluster.configuration)
+            for fact in cluster.journal { try scheduler.restore(fact) }
+            return scheduler
+        }
+        cluster.submit(root(.op("a").unique("u")), key: "1")
+        cluster.submit(root(.op("b").unique("u", joins: true)), key: "2")
+        let before = try sections(folded())
+        var thirteenth = before
+        thirteenth[0][0] = 13
+        let again = try sections(scheduler(reading: thirteenth))
+        #expect(before[0][0] == 14 && again == before)
+        cluster.end("a")
+        let after = try scheduler(reading: sections(folded()))
+        #expect(after.durable.submissions[1].joinedUnits == [1: UnitID(SubmissionNumber(1), 1)])
+    }
+
     @Test func manyJoiners_allEnd() {
         var cluster = cluster()
         cluster.submit(root(.op("z").unique("u")), key: "1")

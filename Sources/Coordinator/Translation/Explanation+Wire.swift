@@ -44,6 +44,7 @@ extension Cause {
             $0.at = at
             if hasOwnError, let failure { $0.failure = failure.wire }
             if let condition { $0.condition = condition.wire }
+            $0.attempts = UInt32(clamping: attempts)
         }
     }
 }

@@ -13,13 +13,25 @@ extension Explainer {
         case .failure?, .cancelled?: break
         }
         var chain: [Cause] = []
-        var seen: Set<Int> = []
-        var next: Next? = (unit, .itself)
-        while let step = next, chain.count < Self.causesMax, seen.insert(step.unit).inserted {
+        var seen: Set<UnitID> = []
+        addCauses(of: unit, as: .itself, to: &chain, &seen)
+        return chain
+    }
+
+    private func addCauses(of unit: Int, as link: Cause.Link, to chain: inout [Cause], _ seen: inout Set<UnitID>) {
+        var next: Next? = (unit, link)
+        while let step = next, chain.count < Self.causesMax, seen.insert(submission.id(step.unit)).inserted {
             let state = submission.units[step.unit]
             var cause = Cause(
                 unit: submission.id(step.unit), operation: scheduler.durable.name(of: submission.id(step.unit)), link: step.link,
-                at: state.finishedAt, text: "", failure: nil, condition: nil)
+                at: state.finishedAt, text: "", failure: nil, condition: nil, attempts: Int(state.attempts))
+            if isFailed(step.unit), let first = submission.joinedUnits[Int32(step.unit)] {
+                explainJoin(of: step.unit, to: first, &cause)
+                chain.append(cause)
+                guard isKnown(first) else { return }
+                let other = first.submission == submission.number ? self : Explainer(scheduler, first.submission, for: reader)
+                return other.addCauses(of: first.index, as: .duplicate, to: &chain, &seen)
+            }
             switch state.outcome {
             case .failure(let own)?: next = explainFailure(of: step.unit, own, &cause)
             case .cancelled?, nil: next = explainStop(of: step.unit, &cause)
@@ -30,7 +42,28 @@ extension Explainer {
             chain.append(cause)
             if case .failure(let own)? = state.outcome { chain += otherConditions(of: step.unit, own, beside: cause) }
         }
-        return chain
+    }
+
+    // MARK: Joins
+
+    private func explainJoin(of unit: Int, to first: UnitID, _ cause: inout Cause) {
+        cause.text = joinText(to: first)
+        guard case .failure(let own)? = submission.units[unit].outcome, let failure = own.first else { return }
+        cause.failure = failure
+        if !isKnown(first) { cause.text += ": \(failure.message)" }
+    }
+
+    /// Of one that had joined this one, and has ended as it did.
+    func joinText(to first: UnitID) -> String {
+        isKnown(first)
+            ? "did as \(scheduler.durable.name(of: first)), which it had joined"
+            : "did as one that it had joined, of which nothing is known any more"
+    }
+
+    /// Whether it is not forgotten.
+    private func isKnown(_ first: UnitID) -> Bool {
+        guard scheduler.durable.holds(first), case .ended = scheduler.durable.phase(first) else { return false }
+        return true
     }
 
     // MARK: Failures

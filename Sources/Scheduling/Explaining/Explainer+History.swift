@@ -30,6 +30,10 @@ extension Explainer {
             if at > 0 { events.append(ExplainedEvent(at: at, event: event, text: text)) }
         }
         if !submission.isAdded(unit) { note(submission.submittedAt, "submitted", "the graph was submitted") }
+        if submission.keptFrom(unit) != nil {
+            note(state.finishedAt, "ended", endText(of: unit))
+            return events
+        }
         let queued = "nothing but conditions, locks and a worker was in its way"
         if isOperation {
             let since = submission.earlierFailures[Int32(unit)]?.since ?? 0
@@ -126,11 +130,13 @@ extension Explainer {
     }
 
     private func endText(of unit: Int) -> String {
+        if let kept = submission.keptFrom(unit) { return "succeeded in \(kept), and is kept from there: it did not run again" }
+        let joined = submission.joinedUnits[Int32(unit)].map { "; it \(joinText(to: $0))" } ?? ""
         switch submission.units[unit].outcome {
-        case .success?: "succeeded"
-        case .failure(let own)?: own.first.map { "failed: \($0.message)" } ?? "failed, because members did"
-        case .cancelled?: "cancelled"
-        case nil: ""
+        case .success?: return "succeeded\(joined)"
+        case .failure(let own)?: return (own.first.map { "failed: \($0.message)" } ?? "failed, because members did") + joined
+        case .cancelled?: return "cancelled\(joined)"
+        case nil: return ""
         }
     }
 }

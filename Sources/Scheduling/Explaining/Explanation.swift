@@ -62,6 +62,8 @@ public struct Cause: Hashable, Sendable {
     public var failure: Failure?
     /// The condition that failed it.
     public var condition: ConditionView?
+    /// How many attempts of it began, or may have; 0: it has written nothing.
+    public var attempts = 0
 }
 
 /// Something that has happened to a unit, as far as the state still knows.

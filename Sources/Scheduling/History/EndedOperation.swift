@@ -65,8 +65,9 @@ extension Scheduler {
         var operation = EndedOperation(
             unit: unit, path: durable.submissions[index].path(of: unit), kind: .operation, type: "",
             state: operationState(of: state, isPaused: false), attempts: Int(state.attempts),
-            worker: state.lastWorker.map { durable.workers[$0.index].identity.name } ?? "", queuedAt: state.queuedAt,
-            startedAt: state.startedAt, finishedAt: state.finishedAt)
+            worker: state.lastWorker.map { durable.workers[$0.index].identity.name } ?? "",
+            queuedAt: durable.submissions[index].shownQueuedAt(of: unit), startedAt: state.startedAt,
+            finishedAt: state.finishedAt)
         switch durable.submissions[index].node(unit).kind {
         case .operation(let node): operation.type = node.type
         case .group(let group): operation.kind = group.isOrdered ? .ordered : .group

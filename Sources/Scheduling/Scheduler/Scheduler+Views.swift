@@ -94,8 +94,8 @@ extension Scheduler {
             unit: unit, parent: max(0, Int(state.parent)), position: Int(state.position),
             path: durable.submissions[index].path(of: unit), kind: .operation, type: "",
             state: operationState(of: unit, index),
-            attempts: Int(state.attempts), worker: "", queuedAt: state.queuedAt, startedAt: state.startedAt,
-            finishedAt: state.finishedAt, errors: [], value: nil
+            attempts: Int(state.attempts), worker: "", queuedAt: durable.submissions[index].shownQueuedAt(of: unit),
+            startedAt: state.startedAt, finishedAt: state.finishedAt, errors: [], value: nil
         )
         switch node.kind {
         case .operation(let operation): view.type = operation.type

@@ -30,13 +30,17 @@ extension Submission {
 
     /// What newer layouts have at the end: each only where it, or something behind it, holds anything.
     private func writeNotes(into writer: inout ByteWriter) {
-        let hasReasons = !cancellations.isEmpty || !earlierFailures.isEmpty
+        let hasJoined = !joinedUnits.isEmpty || kept != nil
+        let hasFailures = !earlierFailures.isEmpty || hasJoined
+        let hasReasons = !cancellations.isEmpty || hasFailures
         if !earlierAttempts.isEmpty || !strays.isEmpty || hasReasons {
             writer.write(table: earlierAttempts) { $0.write(earlierAttempts: $1) }
         }
         if !strays.isEmpty || hasReasons { writer.write(list: strays) { $0.write($1.number) } }
         if hasReasons { writer.write(table: cancellations) { $0.write($1) } }
-        if !earlierFailures.isEmpty { writer.write(table: earlierFailures) { $0.write(earlierFailures: $1) } }
+        if hasFailures { writer.write(table: earlierFailures) { $0.write(earlierFailures: $1) } }
+        if hasJoined { writer.write(table: joinedUnits) { $0.write($1.rawValue) } }
+        if let kept { writer.write(kept: kept) }
     }
 
     private func additionGraph(_ index: Int) -> Graph {
@@ -145,8 +149,11 @@ extension Submission {
         // Since layout 11, and only where there is something behind it or in it. Before that only the last reason was known, not what it
         // was for.
         if !reader.isAtEnd { cancellations = try reader.table { reader throws(DecodingFailure) in try reader.text() } }
-        // Since layout 12, and only where there is something.
+        // Since layout 12, and only where there is something behind it or in it.
         if !reader.isAtEnd { earlierFailures = try reader.table { reader throws(DecodingFailure) in try reader.earlierFailures() } }
+        // Since layout 14, and only where there is something behind it or in it.
+        if !reader.isAtEnd { joinedUnits = try reader.table { reader throws(DecodingFailure) in UnitID(rawValue: try reader.unsigned()) } }
+        if !reader.isAtEnd { kept = try reader.keptOutcomes() }
         try checkUnitNumbers()
     }
 
@@ -163,7 +170,7 @@ extension Submission {
             wrapped.keys, wrapped.values, deadlines.keys, lastFailures.keys, verdicts.keys, pauses.keys, standings.keys, joinedValues.keys,
             lockCycles.keys, quarantines.keys, misfits.keys, seizures.keys, histories.keys, endedEarly, begunStreams, begunAnew,
             provisional.keys, heldEnds.keys, scoped.keys, deathPlaces.keys, earlierAttempts.keys, earlierFailures.keys, cancellations.keys,
-            strays.map(\.unit),
+            joinedUnits.keys, strays.map(\.unit),
             heldChildren.values.joined(), growths.values.flatMap(\.children),
             decisions.values.flatMap { $0.due.filter { $0 != DecisionLine.begin } },
         ]

@@ -32,8 +32,9 @@ extension Submission {
             units[unit].isRunning = false
             return endStoppedDecider(unit, at, &effects)
         }
+        let what = units[unit].isEvaluating ? "the evaluation of its conditions" : "attempt \(units[unit].attempts)"
         histories[Int32(unit), default: []].append(
-            HistoryEntry(at: at, event: .fenced, text: "what it still reports is refused"))
+            HistoryEntry(at: at, event: .fenced, text: "what \(what) still reports is refused"))
         if units[unit].isEvaluating {
             units[unit].isEvaluating = false
             _ = endStopped(unit, at, &effects)
@@ -46,10 +47,9 @@ extension Submission {
         guard fencedAttempts.remove(attempt) != nil else {
             throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) was refused, and no lock was released under it")
         }
+        // The unit may have begun anew since: the number of the attempt was said when the lock was released.
         histories[Int32(unit), default: []].append(
-            HistoryEntry(
-                at: at, event: .lateResultRefused,
-                text: "what attempt \(attempt.rawValue) reported after its lock was released is refused"))
+            HistoryEntry(at: at, event: .lateResultRefused, text: "what an attempt reported after its lock was released is refused"))
         effects.append(.kept(id(unit), at: at))
     }
 

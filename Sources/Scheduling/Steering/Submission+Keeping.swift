@@ -1,3 +1,11 @@
+/// What a submission has kept of another one, whose graph it runs again.
+struct KeptOutcomes {
+    /// That one's id: it may be forgotten by now.
+    let submission: String
+    /// Nothing else has ended between these; by number of the end.
+    let ends: ClosedRange<Int32>
+}
+
 /// A submission that runs the graph of another one again may keep what has succeeded there.
 extension Submission {
     /// Nodes of the graph that need not run again, in their order: they have succeeded, and so has everything that they came after.
@@ -80,10 +88,12 @@ extension Submission {
         guard first.outcome != nil, isMade(of: first.submittedGraph) else {
             throw FactMismatch("\(id) was to keep outcomes of \(first.id), which has not ended or has another graph")
         }
+        let before = endCount
         // What is inside of a group ends before it.
         for node in first.keptNodes(withElements: withElements).reversed() {
             keep(Int(layout.offset[node]), as: Int(layout.offset[node]), of: first, at, &effects)
         }
+        if endCount > before { kept = KeptOutcomes(submission: first.id, ends: (before + 1)...endCount) }
         settle(at: at, &effects)
     }
 
@@ -101,10 +111,37 @@ extension Submission {
         }
     }
 
+    /// The submission that the unit has its success from, without a start in this one; nil: it has none from elsewhere.
+    @inline(__always)  // else the submission is copied for the call
+    func keptFrom(_ unit: Int) -> String? {
+        guard let kept, kept.ends.contains(units[unit].endNumber) else { return nil }
+        return kept.submission
+    }
+
+    /// Since when the unit has waited to be started, for those who look: what is kept stood in the line for no time.
+    @inline(__always)
+    func shownQueuedAt(of unit: Int) -> Int64 { keptFrom(unit) == nil ? units[unit].queuedAt : 0 }
+
     /// One with a list of its own may have begun, and has them.
     private mutating func takeElements(_ unit: Int, from other: Int, of first: Submission, _ effects: inout [Effect]) {
         guard units[unit].instances == 0 else { return }
         elements[Int32(unit)] = first.elements[Int32(other)]
         appendInstances(ofForEach: unit, count: Int(first.units[other].instances), &effects)
+    }
+}
+
+extension ByteWriter {
+    mutating func write(kept: KeptOutcomes) {
+        write(kept.submission)
+        write(kept.ends.lowerBound)
+        write(kept.ends.upperBound)
+    }
+}
+
+extension ByteReader {
+    mutating func keptOutcomes() throws(DecodingFailure) -> KeptOutcomes {
+        let (submission, first, last) = (try text(), try signed32(), try signed32())
+        guard first > 0, first <= last else { throw DecodingFailure("outcomes were kept from the end \(first) to the end \(last)") }
+        return KeptOutcomes(submission: submission, ends: first...last)
     }
 }

@@ -291,6 +291,7 @@ extension Submission {
         if !verdicts.isEmpty { verdicts[Int32(inner)] = nil }
         if !pauses.isEmpty { pauses[Int32(inner)] = nil }
         if !joinedValues.isEmpty { joinedValues[Int32(inner)] = nil }
+        if !joinedUnits.isEmpty { joinedUnits[Int32(inner)] = nil }
         if !producers.isEmpty { producers[Int32(inner)] = nil }
         endedEarly.remove(Int32(inner))
         forgetStream(of: inner)
@@ -314,6 +315,7 @@ extension Submission {
         if !wrapped.isEmpty { wrapped[Int32(unit)] = nil }
         if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
         if !joinedValues.isEmpty { joinedValues[Int32(unit)] = nil }
+        if !joinedUnits.isEmpty { joinedUnits[Int32(unit)] = nil }
         endedEarly.remove(Int32(unit))
         forgetStream(of: unit)
         forgetScope(of: unit)

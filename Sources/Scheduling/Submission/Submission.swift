@@ -57,6 +57,10 @@ struct Submission {
     var standings: [Int32: UniqueStanding] = [:]
     /// What groups deliver that have joined another one. Looked up, never iterated.
     var joinedValues: [Int32: Received] = [:]
+    /// What units had joined that have ended as it did: for those who look. Looked up, never iterated.
+    var joinedUnits: [Int32: UnitID] = [:]
+    /// What of it did not run, as another submission had done it. Constant since then.
+    var kept: KeptOutcomes?
     /// Units that are to have their ids, and what is to happen to those of units that have ended. Empty between two facts.
     var claiming = Deque<Int32>()
     var freeing = Deque<UniqueRelease>()

@@ -104,10 +104,11 @@ extension Submission {
 
     /// Ends a duplicate, if it is known how, and if it is its turn.
     mutating func endDuplicate(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
-        guard let ending = duplicate(unit)?.ending, !units[unit].hasEnded, units[unit].stop == nil, memberBefore(unit) == nil else {
-            return
-        }
+        guard let duplicate = duplicate(unit), let ending = duplicate.ending, !units[unit].hasEnded, units[unit].stop == nil,
+            memberBefore(unit) == nil
+        else { return }
         if let received = ending.received { joinedValues[Int32(unit)] = received }
+        if duplicate.joins { joinedUnits[Int32(unit)] = duplicate.first }
         if units[unit].openChildren > 0 {
             units[unit].stop = .duplicate
             awaitChildren(of: unit, stoppedBy: .siblingFailed)

@@ -75,7 +75,7 @@ struct ExplainText {
         if last.failure.hasStderr {
             for line in last.failure.stderr.split(separator: "\n").suffix(10) { text += "    \(PlainText.of(String(line)))\n" }
         }
-        return last.hasCondition || last.failure.code.meansThatItDidNotRun
+        return last.hasCondition || last.attempts == 0 || last.failure.code.meansThatItDidNotRun
             ? text : text + "  → `aop logs \(last.operation)` has what it wrote\n"
     }
 
