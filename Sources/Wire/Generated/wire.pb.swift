@@ -4976,7 +4976,7 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._worker = newValue}
   }
 
-  /// milliseconds since 1970; 0: not yet
+  /// milliseconds since 1970; 0: not yet, or kept from another submission
   public var queuedAt: Int64 {
     get {_storage._queuedAt}
     set {_uniqueStorage()._queuedAt = newValue}
@@ -6411,6 +6411,12 @@ public nonisolated struct WireCause: @unchecked Sendable {
   public var hasCondition: Bool {_storage._condition != nil}
   /// Clears the value of `condition`. Subsequent reads from it will return its default value.
   public mutating func clearCondition() {_uniqueStorage()._condition = nil}
+
+  /// of it that began, or may have; 0: it has written nothing
+  public var attempts: UInt32 {
+    get {_storage._attempts}
+    set {_uniqueStorage()._attempts = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -16205,7 +16211,7 @@ nonisolated extension WireSlotTaker: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireCause: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Cause"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}link\0\u{1}text\0\u{1}at\0\u{1}failure\0\u{1}condition\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}link\0\u{1}text\0\u{1}at\0\u{1}failure\0\u{1}condition\0\u{1}attempts\0")
 
   fileprivate class _StorageClass {
     @exclusivity(unchecked) var _operation: String = String()
@@ -16214,6 +16220,7 @@ nonisolated extension WireCause: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     @exclusivity(unchecked) var _at: Int64 = 0
     @exclusivity(unchecked) var _failure: WireOperationFailure? = nil
     @exclusivity(unchecked) var _condition: WireConditionView? = nil
+    @exclusivity(unchecked) var _attempts: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -16230,6 +16237,7 @@ nonisolated extension WireCause: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       _at = source._at
       _failure = source._failure
       _condition = source._condition
+      _attempts = source._attempts
     }
   }
 
@@ -16254,6 +16262,7 @@ nonisolated extension WireCause: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         case 4: try { try decoder.decodeSingularInt64Field(value: &_storage._at) }()
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
         case 6: try { try decoder.decodeSingularMessageField(value: &_storage._condition) }()
+        case 7: try { try decoder.decodeSingularUInt32Field(value: &_storage._attempts) }()
         default: break
         }
       }
@@ -16284,6 +16293,9 @@ nonisolated extension WireCause: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       try { if let v = _storage._condition {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
       } }()
+      if _storage._attempts != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._attempts, fieldNumber: 7)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -16299,6 +16311,7 @@ nonisolated extension WireCause: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         if _storage._at != rhs_storage._at {return false}
         if _storage._failure != rhs_storage._failure {return false}
         if _storage._condition != rhs_storage._condition {return false}
+        if _storage._attempts != rhs_storage._attempts {return false}
         return true
       }
       if !storagesAreEqual {return false}
