@@ -77,8 +77,8 @@ public enum WorkerRuntime {
 
     /// Runs an executor until it has ended, and exits.
     ///
-    /// It exits with 0 after a drain, with 75 when it was replaced because of an operation that does not stop, with 78
-    /// when it cannot be set up or is refused, with 79 when its supervisor is gone.
+    /// It exits with 0 after a drain, or when it was replaced because its temporary directory is gone, with 75 when it was replaced because of
+    /// an operation that does not stop, with 78 when it cannot be set up or is refused, with 79 when its supervisor is gone.
     ///
     /// - Parameter shutdown: called before it ends after a drain.
     public static func runExecutor(

@@ -243,6 +243,8 @@ final class Supervisor: @unchecked Sendable {
         configuration.mark = guardian.mark.text
         configuration.temporaryDirectory = "\(temporaryDirectory)/\(String(configuration.incarnation, radix: 16))"
         do {
+            // Without it the executor would end at once.
+            try TemporaryDirectory.ensure(configuration.temporaryDirectory)
             let started = try ExecutorLaunch.start(configuration)
             let process = started.process
             let channel = ExecutorChannel(descriptor: started.channel, loop: loop)

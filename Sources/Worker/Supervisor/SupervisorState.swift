@@ -117,7 +117,7 @@ struct SupervisorState: Sendable {
         executors[process]?.course = .replaced
         executors[process]?.isReplaced = true
         vacancies[executor.index] = now
-        let text = "executor \(executor.index) (\(process)) cannot stop an operation and is replaced"
+        let text = "executor \(executor.index) (\(process)) takes no more work and is replaced"
         return [.log(.init(level: .warning, text: text))] + tick(now: now)
     }
 
