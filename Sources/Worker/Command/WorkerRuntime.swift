@@ -44,6 +44,9 @@ public enum WorkerRuntime {
             logger.error("\(error)")
             return 77
         }
+        if let bytes = FileSizeLimit.bytes, bytes < UInt64(Limits.valueBytes), let text = FileSizeLimit.text {
+            logger.warning("\(text); operations with larger values fail")
+        }
         let settings = SupervisorSettings(
             processes: options.processes, graceMilliseconds: try options.graceMilliseconds(),
             executor: ExecutorConfiguration(
