@@ -74,7 +74,8 @@ final class Executor: @unchecked Sendable {
         host = HostSettings(
             hostName: HostName.current,
             environment: CommandEnvironment(
-                passedNames: configuration.passedNames, passesEverything: configuration.passesEverything, mark: configuration.mark),
+                passedNames: configuration.passedNames, passesEverything: configuration.passesEverything, mark: configuration.mark,
+                withheld: configuration.hasBacktracesOff ? [Backtraces.environmentName] : []),
             workingDirectory: configuration.workingDirectory,
             temporaryDirectory: configuration.temporaryDirectory,
             commands: try CommandHost(loop: loop, spawns: spawns, logger: logger),
@@ -90,6 +91,8 @@ final class Executor: @unchecked Sendable {
         try TemporaryDirectory.ensure(configuration.temporaryDirectory)
         // The commands' share of the environment is passed on purpose; this is not part of it.
         unsetenv(ExecutorConfiguration.environmentName)
+        // The runtime has read it. What operations start by themselves has it as little as commands.
+        if configuration.hasBacktracesOff { unsetenv(Backtraces.environmentName) }
         let room = host.commands.room.max
         if room < configuration.slots {
             logger.warning(
