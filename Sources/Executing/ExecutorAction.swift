@@ -16,7 +16,7 @@ package enum ExecutorAction: Equatable, Sendable {
     case report(WireUnitReport)
     /// Nothing of this unit is needed any more.
     case forget(UnitKey)
-    /// A body does not end: ask the supervisor for another process in place of this one.
+    /// A body does not end, or nothing more can begin here: ask the supervisor for another process in place of this one.
     case askForReplacement
     /// End this process.
     case exit(ExitReason)

@@ -13,6 +13,8 @@ package struct ExecutorState: Sendable {
         case draining(deadline: Int64)
         /// Everything was stopped at the end of a drain; waits for the bodies and for acknowledgements until `deadline`.
         case closing(deadline: Int64)
+        /// Nothing more can begin here. When what runs has ended this process does.
+        case retiring
         /// A body does not end. When the others have ended this process does.
         case stuck
         /// The exit was ordered.
@@ -28,7 +30,7 @@ package struct ExecutorState: Sendable {
     package static let closingMilliseconds: Int64 = 3000
 
     package let slots: Int
-    package private(set) var intake = Intake.open
+    package internal(set) var intake = Intake.open
     /// Whether queued units may be started: not while the lease is over.
     var mayStart = false
     package internal(set) var units: [UnitKey: HeldUnit] = [:]
@@ -36,7 +38,7 @@ package struct ExecutorState: Sendable {
     var links: [UnitKey: UnitKey] = [:]
     /// Ready to start; those that are not held any more are skipped.
     var queue = StartOrder()
-    private var running: Set<UnitKey> = []
+    var running: Set<UnitKey> = []
     /// Questions about ends, which need no slot: operations may have them all that wait for these very ends.
     private var conclusions: Deque<UnitKey> = []
     /// Units of which an attempt runs that is not wanted any more: the next attempt is not begun beside it.
@@ -269,7 +271,7 @@ package struct ExecutorState: Sendable {
         func consider(_ time: Int64?) { if let time { deadline = min(deadline ?? time, time) } }
         switch intake {
         case .draining(let at), .closing(let at): consider(at)
-        case .open, .stuck, .exiting: break
+        case .open, .retiring, .stuck, .exiting: break
         }
         for key in running {
             guard case .running(let running)? = units[key]?.phase else { continue }
@@ -310,7 +312,7 @@ package struct ExecutorState: Sendable {
             for key in Array(units.keys) { abandon(key, by: .kill(key), now: now, into: &actions) }
         case .closing(let deadline) where deadline <= now:
             actions += exit(.drained)
-        case .open, .draining, .closing, .stuck, .exiting:
+        case .open, .draining, .closing, .retiring, .stuck, .exiting:
             break
         }
         return actions + advance(now: now, at: at)
@@ -321,7 +323,7 @@ package struct ExecutorState: Sendable {
     /// Finish what runs within `graceMilliseconds`, give the rest back, and end. A second time with less grace hurries.
     package mutating func drain(graceMilliseconds: Int64, now: Int64, at: Int64) -> [ExecutorAction] {
         switch intake {
-        case .open: break
+        case .open, .retiring: break
         case .draining(let deadline):
             intake = .draining(deadline: min(deadline, now + graceMilliseconds))
             return tick(now: now, at: at)
@@ -354,7 +356,7 @@ extension ExecutorState {
     }
 
     /// Starts what may be started, and ends the process when there is nothing more to wait for.
-    private mutating func advance(now: Int64, at: Int64) -> [ExecutorAction] {
+    mutating func advance(now: Int64, at: Int64) -> [ExecutorAction] {
         var actions: [ExecutorAction] = []
         while mayStart, isAccepting, let key = conclusions.popFirst() {
             guard case .queued(let assignment)? = units[key]?.phase else { continue }
@@ -371,7 +373,7 @@ extension ExecutorState {
             actions.append(.lineUp(key, assignment))
         }
         switch intake {
-        case .draining, .closing: if units.isEmpty { actions += exit(.drained) }
+        case .draining, .closing, .retiring: if units.isEmpty { actions += exit(.drained) }
         case .stuck: if isOnlyStuck { actions += endsWithTheProcess(at: at) + exit(.stuck) }
         case .open, .exiting: break
         }
@@ -511,7 +513,7 @@ extension ExecutorState {
         }
     }
 
-    private mutating func releaseQueued() -> [ExecutorAction] {
+    mutating func releaseQueued() -> [ExecutorAction] {
         var actions: [ExecutorAction] = []
         for (key, unit) in units {
             switch unit.phase {
@@ -529,7 +531,7 @@ extension ExecutorState {
     /// A body does not end: only the end of this process ends it.
     private mutating func giveUp(now: Int64, at: Int64) -> [ExecutorAction] {
         switch intake {
-        case .open, .draining: break
+        case .open, .draining, .retiring: break
         case .closing, .stuck, .exiting: return advance(now: now, at: at)
         }
         intake = .stuck
@@ -539,7 +541,7 @@ extension ExecutorState {
     /// Of an attempt that nobody wants nothing is taken but that it has ended. The end of this process says that of all.
     private mutating func endUnwanted(_ key: UnitKey) -> [ExecutorAction] {
         switch intake {
-        case .open, .draining, .stuck: return giveBack(key, .lost(key))
+        case .open, .draining, .retiring, .stuck: return giveBack(key, .lost(key))
         case .closing, .exiting:
             units[key] = nil
             return [.forget(key)]
@@ -547,7 +549,7 @@ extension ExecutorState {
     }
 
     /// It is not held any more, and has no end.
-    private mutating func giveBack(_ key: UnitKey, _ report: WireUnitReport) -> [ExecutorAction] {
+    mutating func giveBack(_ key: UnitKey, _ report: WireUnitReport) -> [ExecutorAction] {
         forgetLinks(after: key)
         units[key] = nil
         if toldAsRunning != nil { gone.append(.report(report)) }

@@ -8,6 +8,8 @@ package struct FinishedUnit: Sendable {
     package var blob: (digest: BlobDigest, bytes: Data)?
     /// When its body ended, in milliseconds since 1970; nil: when this is heard of.
     package var endedAt: Int64?
+    /// It has failed because this process could not begin it: nothing of it has run.
+    package var isUnbegun = false
 
     package init(_ ending: UnitEnding, blob: (digest: BlobDigest, bytes: Data)? = nil) {
         self.ending = ending

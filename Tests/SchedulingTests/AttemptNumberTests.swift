@@ -54,6 +54,31 @@ import Testing
         #expect(attempts("a", &cluster) == 2)
     }
 
+    /// Its executor has begun it, and could not: nothing of it has run.
+    @Test(arguments: [false, true]) func whatHasBegun_andIsGivenBackAllTheSame_wasNoAttempt(isAccepting: Bool) throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.begin("a")
+        cluster.advance(10)
+        let unit = try held("a", by: 1, cluster)
+        let peer = try #require(cluster.peers[1])
+        cluster.forget(unit, of: 1)
+        cluster.step([.released(peer, unit.unit, unit.attempt, isAccepting: isAccepting)])
+        if !isAccepting {
+            #expect(numbers("a", cluster) == [], "its executor takes nothing more")
+            cluster.attach(2)
+        }
+        #expect(numbers("a", cluster) == [1])
+        #expect(cluster.operations().first { $0.path == "a" }?.earlierAttempts == [])
+        cluster.begin("a")
+        cluster.end("a")
+        #expect(cluster.state("a") == .succeeded)
+        #expect(attempts("a", &cluster) == 1)
+        try cluster.restart()
+        #expect(attempts("a", &cluster) == 1)
+    }
+
     @Test func executorThatMayHaveBegunIt_countsAsAnAttempt() {
         var cluster = FakeCluster()
         cluster.attach(1)

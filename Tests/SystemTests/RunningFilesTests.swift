@@ -54,6 +54,24 @@ extension SystemTests {
             }
         }
 
+        @Test func outputLargerThanAFileOfTheWorkerMayBe_failsItsOperation_andTheWorkerSaysSoAtItsStart() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let worker = harness.start(
+                    "/bin/bash", ["-c", #"ulimit -f 5120; exec "$0" worker --connect "$1" --slots 2"#, BuiltProducts.aop, harness.endpoint])
+                _ = try await harness.waitForExecutors(1)
+                let limit = "a file of this process may have 5242880 bytes, its limit; raise that (LimitFSIZE=, ulimit -f)"
+                #expect(worker.stderr.contains(limit), "\(worker.stderr)")
+                let graph = try harness.write(
+                    "large.yaml", "group:\n  - {id: large, run: head -c 20000000 /dev/zero, output: bytes}\n")
+                let ran = try await harness.aop("submit", graph, "--wait", "-o", "json")
+                let error = try JSON(parsing: ran.text)["errors"][0]
+                #expect(ran.status == 2 && error["code"] == "limit" && ran.text.contains("ulimit -f"), "\(ran) \(worker.stderr)")
+                let small = try harness.write("small.yaml", "group:\n  - {id: a, run: \"true\"}\n")
+                #expect(try await harness.aop("submit", small, "--wait").status == 0)
+            }
+        }
+
         @Test func valueLargerThanAFileMayBe_failsItsOperation_andTheCoordinatorGoesOn() async throws {
             try await ProcessHarness.with { harness in
                 // In units of 1,024 bytes: more than the journal's log gets.

@@ -52,9 +52,29 @@ private struct Answering: ClusterCondition {
                     $0.path = "a/b"
                     $0.conditions = questions
                 }, registry: registry, context: context
-            ) { continuation.resume(returning: $0) }
+            ) { answers, _ in continuation.resume(returning: answers) }
             body(round)
         }
+    }
+
+    /// Its process has lost what commands need: another one may answer.
+    @Test(arguments: [false, true]) func commandThatCannotBegin_isToldAsSuch(isGone: Bool) async throws {
+        let runner = try CommandRunner()
+        let directory = runner.host.temporaryDirectory
+        if isGone {
+            try FileManager.default.removeItem(atPath: directory)
+            try Data().write(to: URL(fileURLWithPath: directory))
+        }
+        let context = UnitContext(submission: "s1", path: "a/b", attemptNumber: 1, worker: "testhost/0", host: runner.host)
+        let registry = try OperationRegistry([], withShell: true)
+        let isUnbegun: Bool = await withCheckedContinuation { continuation in
+            let round = ConditionRound(
+                .with { $0.conditions = [question(1, #"{"run":"true"}"#, type: "command")] }, registry: registry, context: context
+            ) { _, isUnbegun in continuation.resume(returning: isUnbegun) }
+            round.begin()
+        }
+        withExtendedLifetime(runner) {}
+        #expect(isUnbegun == isGone)
     }
 
     @Test func answers_areInTheOrderOfTheQuestions_negatedAndWaitIncluded() async throws {

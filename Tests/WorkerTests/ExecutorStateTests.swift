@@ -549,7 +549,8 @@ import Wire
             state.alive(101, now: now)
             killed = state.tick(now: now)
         }
-        #expect(killed.last == .kill(100))
+        #expect(killed == [.look(100)])
+        #expect(state.looked(at: 100, isCrashing: false).last == .kill(100))
         let ended = state.exited(100, code: 9, bySignal: true, now: 20_000) + state.swept(now: 20_000)
         #expect(!ended.contains(.spawn(index: 0)) && state.nextStart == nil)
     }
@@ -562,7 +563,9 @@ import Wire
         _ = state.tick(now: 1000)
         #expect(state.tick(now: 60_000) == [])
         for now in stride(from: Int64(61_000), to: 70_000, by: 1000) { #expect(state.tick(now: now) == []) }
-        #expect(state.tick(now: 70_000).last == .kill(100))
+        #expect(state.tick(now: 70_000) == [.look(100)])
+        #expect(state.looked(at: 100, isCrashing: false).last == .kill(100))
+        #expect(state.looked(at: 100, isCrashing: true) == [] && state.tick(now: 70_000) == [])
         _ = state.exited(100, code: 9, bySignal: true, now: 70_001)
         #expect(state.swept(now: 70_002).first == .report(EndedExecutor(incarnation: 7, cause: .silent, text: "signal 9 (SIGKILL)")))
     }

@@ -83,6 +83,13 @@ import Wire
         #expect(fault?.message.hasPrefix("cannot keep the output on testhost: open failed for a large value in \(directory): ") == true)
     }
 
+    @Test(arguments: [(EFBIG, .limit), (ENOSPC, .operation), (EIO, .operation)] as [(Int32, WireFailureCode)])
+    func outputThatNoFileTakes_isOneOfALimit(_ problem: Int32, code: WireFailureCode) {
+        let error = SystemCallError(operation: "write", subject: "a large value in /tmp", errno: problem, remedy: "do something")
+        let fault = CommandOutput.fault(for: error, host: "testhost")
+        #expect(fault.code == code && fault.message == "cannot keep the output on testhost: \(error)")
+    }
+
     @Test func largeOutputOfACommandThatFails_isNoValue() async {
         let fault = await runner.run(.init(run: "head -c 3000000 /dev/zero; echo oops >&2; exit 7", output: .bytes)).fault
         #expect(fault?.message == "exited with 7 on testhost: oops")

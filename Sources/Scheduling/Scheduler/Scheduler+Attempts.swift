@@ -177,8 +177,9 @@ extension Scheduler {
         if mayGoOn(unit, after: cause), !configuration.forgetsStrays {
             emit(.attemptStrayed(unit, attempt, worker, at: now.wall), &outputs)
         }
-        // What it said is known; what it evaluates is no attempt that began.
-        let startedAt = isRunning(unit) ? durable.submissions[durable.index(of: unit.submission)].units[unit.index].startedAt : 0
+        // What it said is known; what it evaluates is no attempt that began, nor is what a worker gives back that has begun it and could not.
+        let mayHaveRun = isRunning(unit) && cause != .released
+        let startedAt = mayHaveRun ? durable.submissions[durable.index(of: unit.submission)].units[unit.index].startedAt : 0
         emit(.attemptLost(unit, attempt, cause, startedAt: startedAt, at: now.wall), &outputs)
     }
 

@@ -44,6 +44,9 @@ public enum WorkerRuntime {
             logger.error("\(error)")
             return 77
         }
+        if let bytes = FileSizeLimit.bytes, bytes < UInt64(Limits.valueBytes), let text = FileSizeLimit.text {
+            logger.warning("\(text); operations with larger values fail")
+        }
         let settings = SupervisorSettings(
             processes: options.processes, graceMilliseconds: try options.graceMilliseconds(),
             executor: ExecutorConfiguration(
@@ -77,8 +80,8 @@ public enum WorkerRuntime {
 
     /// Runs an executor until it has ended, and exits.
     ///
-    /// It exits with 0 after a drain, with 75 when it was replaced because of an operation that does not stop, with 78
-    /// when it cannot be set up or is refused, with 79 when its supervisor is gone.
+    /// It exits with 0 after a drain, or when it was replaced because its temporary directory is gone, with 75 when it was replaced because of
+    /// an operation that does not stop, with 78 when it cannot be set up or is refused, with 79 when its supervisor is gone.
     ///
     /// - Parameter shutdown: called before it ends after a drain.
     public static func runExecutor(

@@ -24,7 +24,8 @@ final class ConditionRound: Sendable {
         /// Of those that have secrets in their parameters.
         var redactions: [Int: Redaction] = [:]
         var isStopped = false
-        var completion: (@Sendable ([WireConditionAnswer]) -> Void)?
+        var isUnbegun = false
+        var completion: (@Sendable ([WireConditionAnswer], Bool) -> Void)?
     }
 
     /// How long what is waited for is left alone.
@@ -36,10 +37,11 @@ final class ConditionRound: Sendable {
     private let queue = AOperationQueue()
     private let state: Mutex<State>
 
-    /// - Parameter completion: called once, with an answer to each question in their order.
+    /// - Parameter completion: called once, with an answer to each question in their order, and with whether this process could not begin a
+    ///   command of them: others may answer it.
     init(
         _ assignment: WireAssignment, registry: OperationRegistry, context: UnitContext,
-        completion: @escaping @Sendable ([WireConditionAnswer]) -> Void
+        completion: @escaping @Sendable (_ answers: [WireConditionAnswer], _ isUnbegun: Bool) -> Void
     ) {
         self.assignment = assignment
         self.registry = registry
@@ -99,6 +101,7 @@ final class ConditionRound: Sendable {
             switch outcome {
             case .success: self.answer(index, .holds)
             case .failure(let errors):
+                if errors.contains(where: { $0.publishedError is UnbegunAttempt }) { self.state.withLock { $0.isUnbegun = true } }
                 let reason = "the command \(errors.first?.localizedDescription ?? "failed")"
                 let hasAnswered = (errors.first?.publishedError as? OperationFault)?.code == .exit
                 self.answer(index, hasAnswered ? .fails(reason) : .unknown(reason))
@@ -126,13 +129,13 @@ final class ConditionRound: Sendable {
     }
 
     private func endIfAnswered() {
-        let end = state.withLock { state -> (tell: @Sendable ([WireConditionAnswer]) -> Void, answers: [WireConditionAnswer])? in
+        let tell = state.withLock { state -> (@Sendable () -> Void)? in
             let answers = state.answers.compactMap(\.self)
             guard answers.count == state.answers.count, let completion = state.completion else { return nil }
             state.completion = nil
-            return (completion, answers)
+            return { [isUnbegun = state.isUnbegun] in completion(answers, isUnbegun) }
         }
-        if let end { end.tell(end.answers) }
+        tell?()
     }
 
     private static func answer(_ question: WireConditionQuestion, _ finding: Finding) -> WireConditionAnswer {

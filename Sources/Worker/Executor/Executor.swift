@@ -34,7 +34,7 @@ final class Executor: @unchecked Sendable {
     /// Boot time of the last message about progress.
     var progressSentAt: Int64 = 0
     var isProgressDue = false
-    /// Somebody has removed its temporary directory, and it could not be made again.
+    /// Somebody has removed its temporary directory, and it could not be made again: it has retired.
     private var isDirectoryMissing = false
     var reports: [WireUnitReport] = []
     var startHold = StartHold.none
@@ -74,7 +74,8 @@ final class Executor: @unchecked Sendable {
         host = HostSettings(
             hostName: HostName.current,
             environment: CommandEnvironment(
-                passedNames: configuration.passedNames, passesEverything: configuration.passesEverything, mark: configuration.mark),
+                passedNames: configuration.passedNames, passesEverything: configuration.passesEverything, mark: configuration.mark,
+                withheld: configuration.hasBacktracesOff ? [Backtraces.environmentName] : []),
             workingDirectory: configuration.workingDirectory,
             temporaryDirectory: configuration.temporaryDirectory,
             commands: try CommandHost(loop: loop, spawns: spawns, logger: logger),
@@ -90,6 +91,8 @@ final class Executor: @unchecked Sendable {
         try TemporaryDirectory.ensure(configuration.temporaryDirectory)
         // The commands' share of the environment is passed on purpose; this is not part of it.
         unsetenv(ExecutorConfiguration.environmentName)
+        // The runtime has read it. What operations start by themselves has it as little as commands.
+        if configuration.hasBacktracesOff { unsetenv(Backtraces.environmentName) }
         let room = host.commands.room.max
         if room < configuration.slots {
             logger.warning(
@@ -153,10 +156,16 @@ final class Executor: @unchecked Sendable {
             registry: registry, slots: configuration.slots, loop: loop, hostName: host.hostName, progress: progress, line: line,
             whenBegun: { [unowned self] key, at in step { state, now, _ in state.begun(key, now: now, at: at) } }
         ) { [unowned self] key, finished in
+            // Before it is given back: with that the coordinator is told whether others may come.
+            if finished.isUnbegun { keepTemporaryDirectory() }
             shelf.release(key)
             spool.close(key)
             if let blob = finished.blob { shelf.put(blob.bytes, digest: blob.digest, for: key) }
-            step { $0.ended(key, finished.ending, endedAt: finished.endedAt, now: $1, at: $2) }
+            step {
+                finished.isUnbegun
+                    ? $0.couldNotBegin(key, finished.ending, endedAt: finished.endedAt, now: $1, at: $2)
+                    : $0.ended(key, finished.ending, endedAt: finished.endedAt, now: $1, at: $2)
+            }
         }
         runner?.whenProgressed = { [unowned self] in sendProgressSoon() }
         runner?.whenLogged = { [unowned self] key, bytes in spool.append(bytes, stream: .log, of: key, at: WallClock.milliseconds()) }
@@ -180,6 +189,8 @@ final class Executor: @unchecked Sendable {
                 switch result {
                 case .success: stepWithoutLine { $0.inputsReady(key, now: $1, at: $2) }
                 case .failure(let missing):
+                    // Without a place for them it gives back what waits for them.
+                    keepTemporaryDirectory()
                     let failure = WireOperationFailure.parameters(missing.reason, publisher: "", host: host.hostName)
                     step { $0.inputsMissing(key, failure, now: $1, at: $2) }
                 }
@@ -257,14 +268,17 @@ final class Executor: @unchecked Sendable {
         loop.after(milliseconds: Self.pulseMilliseconds) { [unowned self] in beat() }
     }
 
+    /// Where it is removed, and cannot be made again, nothing more is to begin here: all of it would fail at once, and more would come.
     private func keepTemporaryDirectory() {
-        guard access(configuration.temporaryDirectory, F_OK) != 0 else { return isDirectoryMissing = false }
+        guard access(configuration.temporaryDirectory, F_OK) != 0 else { return }
         do {
             try TemporaryDirectory.ensure(configuration.temporaryDirectory)
             logger.warning("\(configuration.temporaryDirectory) was removed by somebody, and is made again")
         } catch {
-            if !isDirectoryMissing { logger.error("the temporary directory was removed by somebody: \(error)") }
+            guard !isDirectoryMissing else { return }
             isDirectoryMissing = true
+            logger.error("the temporary directory was removed by somebody: \(error)")
+            stepWithoutLine { $0.retire(now: $1, at: $2) }
         }
     }
 
@@ -401,7 +415,8 @@ final class Executor: @unchecked Sendable {
             products.forget(key)
             inputs?.cancel(key)
         case .askForReplacement:
-            logger.error("an operation does not stop; this process takes no more work and is replaced")
+            let reason = isDirectoryMissing ? "there is no temporary directory" : "an operation does not stop"
+            logger.error("\(reason); this process takes no more work and is replaced")
             channel?.send(.replaceMe)
         case .exit(.drained):
             end(ExecutorExit.drained)

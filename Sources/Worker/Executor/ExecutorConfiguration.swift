@@ -36,6 +36,8 @@ struct ExecutorConfiguration: Codable, Equatable, Sendable {
     var graceMilliseconds: Int64
     var logLevel: String
     var logFormat: LogFormat
+    /// That it dies without a backtrace was set for it, and not by whoever has started the worker: it is nobody else's.
+    var hasBacktracesOff = false
 
     /// The configuration this process was started with; nil when it is no executor.
     static func ofThisProcess() throws -> ExecutorConfiguration? {

@@ -101,9 +101,11 @@ final class UnitRunner {
         case .evaluate:
             let end = completion(of: key)
             let span = context.span
-            let round = ConditionRound(assignment, registry: registry, context: context) { answers in
+            let round = ConditionRound(assignment, registry: registry, context: context) { answers, isUnbegun in
                 span?.end(.answers(answers))
-                end(Finished(.answers(answers)))
+                var finished = Finished(.answers(answers))
+                finished.isUnbegun = isUnbegun
+                end(finished)
             }
             bodies[key] = .evaluating(round)
             background.async { if let span { span.run { round.begin() } } else { round.begin() } }
@@ -445,7 +447,9 @@ final class UnitRunner {
         case .success(let value):
             return Finished(value)
         case .failure(let errors):
-            return Finished(.failure(errors.map { redaction.apply(to: WireOperationFailure($0, host: hostName)) }))
+            var finished = Finished(.failure(errors.map { redaction.apply(to: WireOperationFailure($0, host: hostName)) }))
+            finished.isUnbegun = errors.contains { $0.publishedError is UnbegunAttempt }
+            return finished
         case .cancelled:
             return Finished(.cancelled)
         }

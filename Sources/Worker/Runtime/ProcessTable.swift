@@ -78,8 +78,11 @@ struct ProcessTable {
     }
 
     /// Whether a process calls itself as guardians of workers do.
-    static func isGuardian(_ id: pid_t) throws(SystemCallError) -> Bool {
-        try read("/proc/\(id)/comm", limit: 64) == Array("guardian\n".utf8)
+    static func isGuardian(_ id: pid_t) throws(SystemCallError) -> Bool { try name(of: id) == "guardian" }
+
+    /// How the kernel calls a process: by up to 15 bytes of its program, unless it calls itself otherwise. Nil when it is not there.
+    static func name(of id: pid_t) throws(SystemCallError) -> String? {
+        try read("/proc/\(id)/comm", limit: 64).map { String(decoding: $0.last == UInt8(ascii: "\n") ? $0.dropLast() : $0[...], as: UTF8.self) }
     }
 
     /// When a process was started, in clock ticks since the host was; nil when it is not there, or is hidden.

@@ -66,19 +66,33 @@ enum TemporaryDirectory {
         return rest.lastIndex(of: "-").flatMap { WorkerMark(String(rest[..<$0])) }
     }
 
-    /// Makes an executor's part of it again, and itself, where somebody has removed them: cleaners of temporary files do.
+    /// Makes an executor's part of it again, itself, and what it is in, where somebody has removed them: cleaners of temporary files do.
     ///
     /// - Throws: `SystemCallError`, also when there is something of another user's in that place.
     static func ensure(_ path: String) throws {
-        for directory in [(path as NSString).deletingLastPathComponent, path] where mkdir(directory, 0o700) != 0 {
+        let own = (path as NSString).deletingLastPathComponent
+        try ensureParent(of: own)
+        for directory in [own, path] where mkdir(directory, 0o700) != 0 {
             let problem = errno
             var found = stat()
             guard problem == EEXIST, lstat(directory, &found) == 0, found.st_mode & S_IFMT == S_IFDIR, found.st_uid == geteuid() else {
-                throw SystemCallError(
-                    operation: "mkdir", subject: directory, errno: problem,
-                    remedy: "start the worker again, with TMPDIR in a place that is not cleaned")
+                throw failure(directory, problem)
             }
         }
+    }
+
+    /// Whosever they are, those that are there stay as they are.
+    private static func ensureParent(of path: String) throws {
+        let parent = (path as NSString).deletingLastPathComponent
+        guard !parent.isEmpty, parent != path, access(parent, F_OK) != 0, errno == ENOENT else { return }
+        try ensureParent(of: parent)
+        if mkdir(parent, 0o700) != 0, case let problem = errno, problem != EEXIST { throw failure(parent, problem) }
+    }
+
+    private static func failure(_ directory: String, _ problem: Int32) -> SystemCallError {
+        SystemCallError(
+            operation: "mkdir", subject: directory, errno: problem,
+            remedy: "make room for it there, or start the worker again, with TMPDIR in a place that is not cleaned")
     }
 
     static func remove(_ path: String, logger: Logger) {

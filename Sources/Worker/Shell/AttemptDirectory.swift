@@ -9,7 +9,7 @@ struct AttemptDirectory: Sendable {
     private let isFresh: Bool
     private static let counter = Atomic<UInt64>(0)
 
-    /// - Throws: ``OperationFault`` when a fresh one cannot be made.
+    /// - Throws: ``UnbegunAttempt`` when there is no place for a fresh one any more, ``OperationFault`` when it cannot be made in that.
     init(_ given: String?, settings: HostSettings) throws {
         if let path = given ?? settings.workingDirectory {
             self.path = path.hasPrefix("/") ? path : (settings.workingDirectory ?? settings.temporaryDirectory) + "/" + path
@@ -19,14 +19,18 @@ struct AttemptDirectory: Sendable {
         let number = Self.counter.add(1, ordering: .relaxed).newValue
         path = "\(settings.temporaryDirectory)/attempt-\(number)"
         isFresh = true
-        do {
-            if mkdir(path, 0o700) == 0 { return }
-            guard errno == ENOENT else { throw SystemCallError(operation: "mkdir", subject: path, errno: errno) }
-            try TemporaryDirectory.ensure(settings.temporaryDirectory)
-            guard mkdir(path, 0o700) == 0 else { throw SystemCallError(operation: "mkdir", subject: path, errno: errno) }
-        } catch {
-            throw OperationFault(.spawn, "no working directory on \(settings.hostName): \(error)")
+        func fault(_ error: any Error) -> OperationFault {
+            OperationFault(.spawn, "no working directory on \(settings.hostName): \(error)")
         }
+        if mkdir(path, 0o700) == 0 { return }
+        let problem = errno
+        // Also when something else is in its place.
+        if problem == ENOENT || problem == ENOTDIR {
+            do { try TemporaryDirectory.ensure(settings.temporaryDirectory) } catch { throw UnbegunAttempt(fault: fault(error)) }
+            if mkdir(path, 0o700) == 0 { return }
+            throw fault(SystemCallError(operation: "mkdir", subject: path, errno: errno))
+        }
+        throw fault(SystemCallError(operation: "mkdir", subject: path, errno: problem))
     }
 
     /// Removes a fresh directory with all it holds.

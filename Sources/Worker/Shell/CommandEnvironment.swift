@@ -18,16 +18,17 @@ struct CommandEnvironment: Sendable {
     ///   - passesEverything: all of this process's variables, but for the trace that it was started in: commands are in that of their
     ///     submission.
     ///   - mark: what all processes of this worker have.
+    ///   - withheld: variables that are meant for this process alone.
     init(
-        passedNames: [String] = [], passesEverything: Bool = false, mark: String? = nil,
+        passedNames: [String] = [], passesEverything: Bool = false, mark: String? = nil, withheld: Set<String> = [],
         inherited: [String: String] = ProcessInfo.processInfo.environment
     ) {
         self.mark = mark
         if passesEverything {
-            let own = Set([ExecutorConfiguration.environmentName] + TraceFields.variables.values)
+            let own = Set([ExecutorConfiguration.environmentName] + TraceFields.variables.values).union(withheld)
             shared = inherited.filter { !own.contains($0.key) }
         } else {
-            let names = Set(Self.standardNames + passedNames)
+            let names = Set(Self.standardNames + passedNames).subtracting(withheld)
             shared = Self.defaults.merging(inherited.filter { names.contains($0.key) }) { $1 }
         }
     }

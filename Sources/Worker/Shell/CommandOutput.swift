@@ -7,7 +7,7 @@ enum CommandOutput {
     /// What is in a file is looked at beside the loop and beside cooperative threads, and stays there: it is not read into memory as a whole.
     ///
     /// - Throws: ``OperationFault`` with code `OUTPUT` when the bytes are not what `form` asks for, with `LIMIT` when they make a value that
-    ///   is too large, and with `OPERATION` when the disk did not take them.
+    ///   is too large, also for a file, and with `OPERATION` when the disk did not take them.
     static func value(
         of output: KeptOutput, as form: ShellParameters.OutputForm, on host: HostSettings
     ) async throws -> EncodedValue {
@@ -22,9 +22,10 @@ enum CommandOutput {
         }
     }
 
-    /// The disk of a worker did not take what a command has written.
+    /// The disk of a worker did not take what a command has written, or it is more than a file may have.
     static func fault(for error: any Error, host: String) -> OperationFault {
-        OperationFault(.operation, "cannot keep the output on \(host): \(error)")
+        let isTooLarge = (error as? SystemCallError)?.errno == EFBIG
+        return OperationFault(isTooLarge ? .limit : .operation, "cannot keep the output on \(host): \(error)")
     }
 
     private static func value(of bytes: Data, as form: ShellParameters.OutputForm, in directory: String) throws -> EncodedValue {

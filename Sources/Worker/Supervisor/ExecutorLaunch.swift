@@ -15,11 +15,7 @@ enum ExecutorLaunch {
         var ends: [Int32] = [-1, -1]
         _ = try SystemCallError.check(clinux_socket_pair(&ends), "socketpair")
         defer { close(ends[1]) }
-        var environment = ProcessInfo.processInfo.environment
-        for variable in ServiceManager.variables { environment[variable] = nil }
-        environment[ExecutorConfiguration.environmentName] = try configuration.encoded()
-        // From its first moment on, and for whatever its operations start by themselves.
-        environment[WorkerMark.environmentName] = configuration.mark
+        let environment = try Self.environment(of: configuration, inherited: ProcessInfo.processInfo.environment)
         let name = (CommandLine.arguments.first as NSString?)?.lastPathComponent ?? "worker"
         let program = program()
         var process: pid_t = 0
@@ -33,6 +29,20 @@ enum ExecutorLaunch {
             throw SystemCallError(operation: "posix_spawn", subject: program, errno: result)
         }
         return Started(process: process, channel: ends[0])
+    }
+
+    /// What an executor is started with.
+    static func environment(of configuration: ExecutorConfiguration, inherited: [String: String]) throws -> [String: String] {
+        var configuration = configuration
+        var environment = inherited
+        for variable in ServiceManager.variables { environment[variable] = nil }
+        // That it has died is to be known at once. Whoever says anything about it has what they say.
+        configuration.hasBacktracesOff = inherited[Backtraces.environmentName] == nil
+        if configuration.hasBacktracesOff { environment[Backtraces.environmentName] = Backtraces.off }
+        environment[ExecutorConfiguration.environmentName] = try configuration.encoded()
+        // From its first moment on, and for whatever its operations start by themselves.
+        environment[WorkerMark.environmentName] = configuration.mark
+        return environment
     }
 
     /// This binary, by its own name where that still names it: the kernel calls a process by the last part of it. A binary

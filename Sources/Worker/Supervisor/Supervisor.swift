@@ -202,6 +202,7 @@ final class Supervisor: @unchecked Sendable {
         case .spawn(let index): spawn(index)
         case .drain(let process, let grace): channels[process]?.send(.drain(graceMilliseconds: grace))
         case .kill(let process): kill(process, SIGKILL)
+        case .look(let process): perform(state.looked(at: process, isCrashing: Backtraces.isCrashing(process)))
         case .sweep: if !isSweeping { sweep(round: 0) }
         case .report(let ended):
             link?.send(
@@ -243,6 +244,8 @@ final class Supervisor: @unchecked Sendable {
         configuration.mark = guardian.mark.text
         configuration.temporaryDirectory = "\(temporaryDirectory)/\(String(configuration.incarnation, radix: 16))"
         do {
+            // Without it the executor would end at once.
+            try TemporaryDirectory.ensure(configuration.temporaryDirectory)
             let started = try ExecutorLaunch.start(configuration)
             let process = started.process
             let channel = ExecutorChannel(descriptor: started.channel, loop: loop)

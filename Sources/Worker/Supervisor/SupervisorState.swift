@@ -8,6 +8,8 @@ enum SupervisorAction: Equatable, Sendable {
     case spawn(index: UInt32)
     case drain(pid_t, graceMilliseconds: Int64)
     case kill(pid_t)
+    /// Look whether this executor, which is silent, is crashing; answered by `looked`.
+    case look(pid_t)
     /// Kill and reap every child that is no executor, until there is none; answered by `swept`.
     case sweep
     /// Tell the coordinator; repeated until it is acknowledged.
@@ -40,7 +42,7 @@ struct SupervisorState: Sendable {
             case replaced
             /// Was told to end.
             case draining
-            /// Was killed: because it was silent, or because this worker ends.
+            /// Was killed: because it was silent, or took too long to crash, or because this worker ends.
             case killed(WireExecutorEnded.Cause)
         }
 
@@ -63,7 +65,7 @@ struct SupervisorState: Sendable {
         case over
     }
 
-    /// An executor that is silent for longer is killed.
+    /// An executor that is silent for longer is killed, also one that is crashing: its work waits.
     static let silentMilliseconds: Int64 = 10_000
     /// What an executor has until it first shows that it is alive.
     static let startMilliseconds: Int64 = 30_000
@@ -117,7 +119,7 @@ struct SupervisorState: Sendable {
         executors[process]?.course = .replaced
         executors[process]?.isReplaced = true
         vacancies[executor.index] = now
-        let text = "executor \(executor.index) (\(process)) cannot stop an operation and is replaced"
+        let text = "executor \(executor.index) (\(process)) takes no more work and is replaced"
         return [.log(.init(level: .warning, text: text))] + tick(now: now)
     }
 
@@ -237,10 +239,17 @@ struct SupervisorState: Sendable {
             return
         }
         let silentAt = executor.aliveAt.map { $0 + Self.silentMilliseconds } ?? executor.startedAt + Self.startMilliseconds
-        guard silentAt <= now else { return }
-        executors[process]?.course = .killed(.silent)
-        let text = "executor \(executor.index) (\(process)) has been silent for too long and is killed"
-        actions += [.log(.init(level: .warning, text: text)), .kill(process)]
+        if silentAt <= now { actions.append(.look(process)) }
+    }
+
+    /// What there is to be seen of an executor that is silent. It is killed, and if it was crashing that is what it has died of.
+    mutating func looked(at process: pid_t, isCrashing: Bool) -> [SupervisorAction] {
+        guard let executor = executors[process] else { return [] }
+        if case .killed = executor.course { return [] }
+        executors[process]?.course = .killed(isCrashing ? .crashed : .silent)
+        let what = isCrashing ? "crashes, has been at its backtrace for too long" : "has been silent for too long"
+        let text = "executor \(executor.index) (\(process)) \(what) and is killed"
+        return [.log(.init(level: .warning, text: text)), .kill(process)]
     }
 
     /// When the next vacancy is to be filled; nil: none waits.

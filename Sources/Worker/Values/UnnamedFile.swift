@@ -59,8 +59,10 @@ final class UnnamedFile {
     }
 
     private static func failure(_ operation: String, _ directory: String, _ code: Int32) -> SystemCallError {
-        SystemCallError(
-            operation: operation, subject: "a large value in \(directory)", errno: code,
-            remedy: "make room there, or start the worker with another TMPDIR")
+        let remedy =
+            code == EFBIG
+            ? FileSizeLimit.text ?? "its file system takes no file so large; start the worker with another TMPDIR"
+            : "make room there, or start the worker with another TMPDIR"
+        return SystemCallError(operation: operation, subject: "a large value in \(directory)", errno: code, remedy: remedy)
     }
 }
