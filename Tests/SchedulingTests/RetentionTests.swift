@@ -251,7 +251,7 @@ import Testing
         scheduler.writeSnapshot { sections.append($0) }
         // Numbers of seven bits each: layout, sequence, epoch, that of the last late start, rules, how many there were, how many follow.
         let ends = sections[0].indices.filter { sections[0][$0] < 0x80 }
-        #expect(sections[0][...ends[0]] == [13] && sections[0][ends[6]] == 2)
+        #expect(sections[0][...ends[0]] == [14] && sections[0][ends[6]] == 2)
         var first = sections[0]
         first.removeSubrange(ends[5] + 1...ends[6])
         var restored = Scheduler(Self.configuration)

@@ -71,7 +71,8 @@ import Wire
         // The kernel calls a process by the last part of the name that it is started by.
         let tool = "\(directory)/swift-backtrace-static"
         try FileManager.default.createSymbolicLink(atPath: tool, withDestinationPath: "/bin/sleep")
-        let arguments = ["/bin/sh", "-c", "'\(tool)' 600 & wait; true"].map { strdup($0) } + [nil]
+        let words: [String] = ["/bin/sh", "-c", "'\(tool)' 600 & wait; true"]
+        let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for pointer in arguments { free(pointer) } }
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }

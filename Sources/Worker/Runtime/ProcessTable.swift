@@ -82,7 +82,9 @@ struct ProcessTable {
 
     /// How the kernel calls a process: by up to 15 bytes of its program, unless it calls itself otherwise. Nil when it is not there.
     static func name(of id: pid_t) throws(SystemCallError) -> String? {
-        try read("/proc/\(id)/comm", limit: 64).map { String(decoding: $0.last == UInt8(ascii: "\n") ? $0.dropLast() : $0[...], as: UTF8.self) }
+        try read("/proc/\(id)/comm", limit: 64).map { name in
+            String(decoding: name.last == UInt8(ascii: "\n") ? name.dropLast() : name[...], as: UTF8.self)
+        }
     }
 
     /// When a process was started, in clock ticks since the host was; nil when it is not there, or is hidden.
