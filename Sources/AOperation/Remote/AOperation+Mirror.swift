@@ -108,20 +108,20 @@ extension AOperation {
     package final var errorName: String { publisherName }
 
     /// The operation and its delivery net, as far as they are in no queue; producers come before their receivers. In place of a group's
-    /// child it is the outermost group around it; nothing when a queue has that.
-    package final func netInNoQueue() -> [AOperation] {
-        guard let first = standIn else { return [] }
+    /// child it is the outermost group around it; when a queue has that, nothing, but for a product, which a group in a queue has just been given.
+    package final func netInNoQueue(isProduct: Bool = false) -> [AOperation] {
+        guard let first = standIn ?? (isProduct ? self : nil) else { return [] }
         return first.deliveryNet().filter { $0 === first || $0.isInitialized }
     }
 
     /// The same of several operations, each once.
     ///
     /// - Complexity: O(operations and their nets): who is in the net of one before brings no other.
-    package static func netsInNoQueue(of operations: [AOperation]) -> [AOperation] {
+    package static func netsInNoQueue(of operations: [AOperation], areProducts: Bool = false) -> [AOperation] {
         var known: Set<ObjectIdentifier> = []
         var all: [AOperation] = []
         for operation in operations where !known.contains(ObjectIdentifier(operation)) {
-            all += operation.netInNoQueue().filter { known.insert(ObjectIdentifier($0)).inserted }
+            all += operation.netInNoQueue(isProduct: areProducts).filter { known.insert(ObjectIdentifier($0)).inserted }
         }
         return all
     }
