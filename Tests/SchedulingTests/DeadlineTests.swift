@@ -301,6 +301,27 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func coordinatorThatStandsStillAgainAndAgain_waitsNoLongerThanOnce() {
+        let limits: [(String, Sketch)] = [
+            ("", .group("root", [.op("a")]).having { $0.deadlineMilliseconds = 10_000 }), ("", .group("root", [.op("a")], timeout: 10_000)),
+            ("a", .group("root", [.op("a", timeout: 10_000)])),
+        ]
+        for (path, root) in limits {
+            var (cluster, _) = stoodStill(root)
+            let window = cluster.configuration.leaseMilliseconds + 2 * cluster.configuration.reconnectMaximumMilliseconds
+            for _ in 0..<Int(2 * window / 1_500) {
+                #expect(cluster.state(path) == .running)
+                cluster.advance(1_500)
+                cluster.step([.stoodStill])
+            }
+            cluster.advance(1_500)
+            #expect(cluster.state(path) == .stopping)
+            cluster.advance(20_000)
+            let told = cluster.journal.count { if case .timedOut = $0 { true } else { false } }
+            #expect(told <= 1, "it is told once")
+        }
+    }
+
     @Test(arguments: [false, true]) func groupIsNotTimedOut_whoseMembersEndedInTime(afterARestart: Bool) throws {
         let root = Sketch.group("root", [.group("g", [.op("a")], timeout: 10_000)])
         for (heardAfter, state) in [(Int64(55_000), OperationState.succeeded), (1_000, .failed)] {

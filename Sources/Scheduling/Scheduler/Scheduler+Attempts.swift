@@ -228,15 +228,12 @@ extension Scheduler {
     }
 
     private mutating func attemptTimeoutDue(_ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
-        guard case .assigned(attempt, let worker) = durable.phase(unit) else { return }
+        guard case .assigned(attempt, _) = durable.phase(unit) else { return }
         // It has ended in time; with what, is on its way.
         if waitingValues[unit] != nil {
             return timers.insert(.attemptTimeout(unit, attempt), due: now.boot + Self.valueLookMilliseconds)
         }
-        // The executor has watched it, too; what it has told of that is on its way.
-        if now.boot < endsAwaitedUntil, mayTellEnd(of: unit, worker) {
-            return timers.insert(.attemptTimeout(unit, attempt), due: endsAwaitedUntil)
-        }
+        guard !awaitEnds(of: unit, .attempt(attempt)) else { return }
         emit(.timedOut(unit, at: now.wall), &outputs)
     }
 
@@ -248,7 +245,9 @@ extension Scheduler {
 
     private mutating func groupTimeoutDue(_ unit: UnitID, _ startedAt: Int64, _ outputs: inout Outputs) {
         let state = durable.submissions[durable.index(of: unit.submission)].units[unit.index]
-        guard state.phase == .open, state.startedAt == startedAt, !awaitEnds(of: unit, .timeout(startedAt: startedAt)) else { return }
+        guard state.phase == .open, state.startedAt == startedAt, state.stop != .timedOut,
+            !awaitEnds(of: unit, .timeout(startedAt: startedAt))
+        else { return }
         emit(.timedOut(unit, at: now.wall), &outputs)
     }
 }

@@ -13,11 +13,15 @@ struct AwaitedDeadline {
         case deadline(Int64)
         /// Of the group that began at this wall time.
         case timeout(startedAt: Int64)
+        /// The coordinator's own watch over an attempt, whose executor has watched it first: what that says counts.
+        case attempt(Attempt)
     }
     let unit: UnitID
     let limit: Limit
-    /// When it was over: wall time.
+    /// What ended later has not ended in time: wall time.
     let at: Int64
+    /// Boot time until which it waits, whatever comes.
+    let until: Int64
     /// All that has not ended in the unit.
     let attempts: [GivenOut]
 }
@@ -40,19 +44,28 @@ extension Scheduler {
 
     /// - Returns: whether the limit has to wait for what executors have still to tell.
     mutating func awaitEnds(of unit: UnitID, _ limit: AwaitedDeadline.Limit) -> Bool {
+        if let index = awaitedDeadlines.firstIndex(where: { $0.unit == unit && $0.limit == limit }) {
+            guard awaitedDeadlines[index].until <= now.boot else { return true }
+            // No longer, though the coordinator stood still again.
+            awaitedDeadlines.remove(at: index)
+            return false
+        }
         guard now.boot < endsAwaitedUntil, let attempts = givenOut(in: unit), mayHaveEnded(attempts, in: unit.submission) else {
             return false
         }
-        // No longer, whatever comes.
+        let over: Int64
         switch limit {
         case .deadline(let at):
-            awaitedDeadlines.append(AwaitedDeadline(unit: unit, limit: limit, at: at, attempts: attempts))
+            over = at
             timers.insert(.deadline(unit, at), due: endsAwaitedUntil)
         case .timeout(let startedAt):
-            let timeout = durable.submissions[durable.index(of: unit.submission)].node(unit.index).timeoutMilliseconds
-            awaitedDeadlines.append(AwaitedDeadline(unit: unit, limit: limit, at: startedAt + timeout, attempts: attempts))
+            over = startedAt + durable.submissions[durable.index(of: unit.submission)].node(unit.index).timeoutMilliseconds
             timers.insert(.groupTimeout(unit, startedAt), due: endsAwaitedUntil)
+        case .attempt(let attempt):
+            over = .max
+            timers.insert(.attemptTimeout(unit, attempt), due: endsAwaitedUntil)
         }
+        awaitedDeadlines.append(AwaitedDeadline(unit: unit, limit: limit, at: over, until: endsAwaitedUntil, attempts: attempts))
         return true
     }
 
@@ -88,18 +101,20 @@ extension Scheduler {
     private func isOpen(_ deadline: AwaitedDeadline) -> Bool {
         guard !durable.isForgotten(deadline.unit.submission) else { return false }
         let submission = durable.submissions[durable.index(of: deadline.unit.submission)]
+        let state = submission.units[deadline.unit.index]
         switch deadline.limit {
         case .deadline(let at): return submission.deadlines[Int32(deadline.unit.index)] == at
-        case .timeout(let startedAt):
-            let state = submission.units[deadline.unit.index]
-            return state.phase == .open && state.startedAt == startedAt
+        case .timeout(let startedAt): return state.phase == .open && state.startedAt == startedAt && state.stop != .timedOut
+        case .attempt(let attempt):
+            guard case .assigned(attempt, _) = state.phase else { return false }
+            return state.stop != .timedOut
         }
     }
 
     private mutating func pass(_ deadline: AwaitedDeadline, _ outputs: inout Outputs) {
         switch deadline.limit {
         case .deadline: passDeadline(of: deadline.unit, &outputs)
-        case .timeout: emit(.timedOut(deadline.unit, at: now.wall), &outputs)
+        case .timeout, .attempt: emit(.timedOut(deadline.unit, at: now.wall), &outputs)
         }
     }
 
@@ -142,7 +157,7 @@ extension Scheduler {
         return isAwaited
     }
 
-    func mayTellEnd(of unit: UnitID, _ worker: WorkerNumber) -> Bool {
+    private func mayTellEnd(of unit: UnitID, _ worker: WorkerNumber) -> Bool {
         let session = workers.sessions[worker.index]
         return switch session.connection {
         case .awaited: true
