@@ -26,7 +26,8 @@ package struct ProducedGraph: Sendable {
         let handedOver = products.compactMap { $0 as? AOperation }
         var known: Set<ObjectIdentifier> = []
         // What is in a queue is named as a fault.
-        let net = (AOperation.netsInNoQueue(of: handedOver, areProducts: true) + handedOver).filter { known.insert(ObjectIdentifier($0)).inserted }
+        let all = AOperation.netsInNoQueue(of: handedOver, areProducts: true) + handedOver
+        let net = all.filter { known.insert(ObjectIdentifier($0)).inserted }
         var graph = GraphBuilder.addition(of: net, from: place)
         for dependency in graph.outside {
             graph.fault(0, "waits for `\(dependency.name ?? "\(type(of: dependency))")`, which was not produced with it")
