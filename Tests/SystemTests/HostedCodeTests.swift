@@ -307,6 +307,28 @@ extension SystemTests {
             }
         }
 
+        @Test func outageThatIsTooLongForALock_stopsWhatHoldsIt_andSaysSo() async throws {
+            try await ProcessHarness.with { harness in
+                let first = try await harness.startCoordinator()
+                let cluster = try await harness.connect()
+                let (guarded, free) = (Polite().exclusive("key"), Polite())
+                cluster.addOperations([guarded, free], waitUntilFinished: false)
+                try await eventually("they run") { guarded.isRunning && free.isRunning }
+                try await first.send(SIGKILL)
+                _ = try await first.finish()
+                try await eventually("what holds the lock is stopped") { !guarded.isRunning }
+                _ = try await harness.startCoordinator()
+                try await eventually("it has failed") { guarded.outcome != nil }
+                let error = guarded.publishedErrors.first?.publishedError as? AOperationError.WorkerLost
+                #expect(error?.reason.contains("is no RetryableOperation") == true, "\(guarded.publishedErrors)")
+                #expect(free.isRunning && free.outcome == nil)
+                free.cancel()
+                try await eventually("the other has ended") { free.outcome?.isCancelled == true }
+                #expect(try await cluster.connection.locks().isEmpty)
+                await cluster.close()
+            }
+        }
+
         @Test func cancelAndTimeout_stopTheBodyHere() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await harness.trialCluster()

@@ -70,8 +70,10 @@ extension HostedSession {
         guard let attempt = operation.makeHostedAttempt(underTokens: tokens, again) else {
             state.withLock { $0.bodies[key] = nil }
             return fail(
-                key, "its body has run in this process, which lost the coordinator meanwhile, and it is no RetryableOperation",
-                of: assignment)
+                key,
+                "its body was stopped in this process, which had not heard the coordinator for too long to keep a lock, and it is no "
+                    + "RetryableOperation, so that it does not run again",
+                of: assignment, .workerLost)
         }
         state.withLock { $0.bodies[key] = .attempt(attempt) }
         relayProducts(of: attempt, at: assignment.path, key, mirrors)
@@ -132,12 +134,12 @@ extension HostedSession {
         return FinishedUnit(.failure(failures))
     }
 
-    func fail(_ key: UnitKey, _ message: String, of assignment: WireAssignment) {
+    func fail(_ key: UnitKey, _ message: String, of assignment: WireAssignment, _ code: WireFailureCode = .submitterGone) {
         let failure = WireOperationFailure.with {
-            $0.code = .submitterGone
+            $0.code = code
             $0.message = message
             $0.publisher = assignment.operation
-            $0.typeName = "SubmitterGone"
+            $0.typeName = code == .workerLost ? "WorkerLost" : "SubmitterGone"
             $0.host = HostName.current
         }
         step { $0.ended(key, .failure([failure]), now: $1, at: $2) }

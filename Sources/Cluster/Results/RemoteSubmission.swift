@@ -38,7 +38,7 @@ public struct RemoteSubmission: Sendable {
     /// - Throws: ``ClusterError`` when the connection is closed or the submission is kept no more; `CancellationError`.
     public func outcome() async throws -> RemoteOutcome {
         guard let state = OutcomeState(try await connection.outcome(of: id).state) else { throw RequestLedger.unexpected }
-        let failures = try await connection.result(of: id).failures
+        let failures = try await connection.failures(of: id)
         return RemoteOutcome(
             id: id, state: state,
             failures: failures.flatMap { failed in

@@ -44,6 +44,13 @@ extension ClusterConnection {
         return SubmissionResult(submission: submission, operations: OperationTree(views))
     }
 
+    /// What has failed in a submission, in child order, and nothing else of it.
+    package func failures(of id: String) async throws -> [FailedOperation] {
+        var views: [WireOperationView] = []
+        for try await page in operations(of: id, failedOnly: true) { views += page }
+        return OperationTree(views, isPartial: true).failures
+    }
+
     /// Waits until the submission has its outcome, across restarts of the coordinator, and gives its final view.
     package func outcome(of id: String) async throws -> WireSubmissionView {
         try await outcome(of: id, in: core.follow(id, .end))

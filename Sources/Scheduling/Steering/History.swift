@@ -114,10 +114,12 @@ extension Submission {
     func lossText(of unit: Int, _ cause: LossCause) -> String? {
         switch cause {
         case .leaseOver: "its worker was not heard for its lease"
-        case .lockLeaseOver: "its worker was not heard for the lock lease, and has stopped by then what runs under a lock"
+        case .lockLeaseOver: "its worker was not heard, and has stopped what runs under a lock before the lock lease was over"
         case .orphanLimitOver: "its worker was not heard for the orphan limit, and has stopped everything by then"
         case .crashed, .suspected: "the worker's process died under it"
         case .processEnded: "the worker's process has ended"
+        case .neverArrived where isUnderKey(unit):
+            "its worker came back without it: it had not come there, or was stopped before the lock lease was over"
         case .neverArrived: "its worker came back without it"
         case .revoked where isUnderKey(unit), .limited where isUnderKey(unit):
             "\(Self.keyText(cause)); the lock lease was waited for, by the end of which it has stopped what runs under a lock"
