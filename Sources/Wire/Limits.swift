@@ -4,6 +4,8 @@
 public enum Limits {
     /// UTF-8 bytes of a text a peer brings for a label of its own: a host name, the name of an operation, the key of a submission.
     public static let nameBytes = 255
+    /// UTF-8 bytes of a key of a lock or a rate limit, and of a label.
+    public static let keyBytes = 256
 
     /// A value of this size or more travels and is stored as a blob, not within messages and journal rows.
     public static let inlineValueBytes = 64 * 1024

@@ -137,6 +137,17 @@ import Wire
         #expect(error { $0.nodes[1].kind = nil }.hasPrefix("node 1 of the graph has no kind"))
     }
 
+    @Test func keysAndLabels_haveAsManyBytesAsIsWritten() {
+        let changes: [(inout WireGraph, String) -> Void] = [
+            { graph, text in graph.nodes[1].exclusive = [.with { $0.key = text }] },
+            { graph, text in graph.nodes[1].requires.labels = [text] },
+        ]
+        for change in changes {
+            #expect(error { change(&$0, String(repeating: "x", count: 256)) } == "none")
+            #expect(error { change(&$0, String(repeating: "x", count: 257)) }.hasSuffix("has 257 bytes; the limit is 256 (keyBytes)"))
+        }
+    }
+
     @Test func parametersThatAreTooLarge_areRefusedNamingTheFirstNodeThatUsesThem() {
         let large = Data(count: Limits.parameterBytes + 1)
         func refused(_ who: String, _ what: String) -> String {

@@ -14,7 +14,7 @@ extension Scheduling.Condition {
             kind = .timeWindow(
                 TimeWindow(startMinute: Int(window.startMinute), endMinute: Int(window.endMinute), zone: window.zone))
         case .rateLimit(let limit):
-            try TranslationError.checkName(limit.key, "the key of a rate limit of node \(index) of the graph")
+            try TranslationError.checkKey(limit.key, "the key of a rate limit of node \(index) of the graph")
             guard limit.perMilliseconds <= UInt32.max else {
                 throw TranslationError(
                     "node \(index) of the graph has a rate limit per \(limit.perMilliseconds) ms; the limit is \(UInt32.max) ms (49 days)")

@@ -24,7 +24,7 @@ extension ExecutorAttachment {
         try TranslationError.checkCount(
             executor.conditions.count, "condition types", limit: CoordinatorLimits.namesPerExecutor, named: "namesPerExecutor")
         for condition in executor.conditions { try TranslationError.checkName(condition, "a condition type") }
-        for label in executor.labels { try TranslationError.checkName(label, "a label") }
+        for label in executor.labels { try TranslationError.checkKey(label, "a label") }
         try TranslationError.checkCount(
             executor.resources.count, "resources", limit: CoordinatorLimits.namesPerExecutor, named: "namesPerExecutor")
         var resources: [ResourceAmount] = []

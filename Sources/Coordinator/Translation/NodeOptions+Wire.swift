@@ -45,7 +45,7 @@ extension NodeOptions {
         if wire.hasCrashLimit { crashLimit = Int(wire.crashLimit) }
         weight = Int(wire.weight)
         for exclusive in wire.exclusive {
-            try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph")
+            try TranslationError.checkKey(exclusive.key, "a key of node \(index) of the graph")
             self.exclusive.append(Exclusion(key: exclusive.key, limit: exclusive.limit == 0 ? 1 : Int(exclusive.limit)))
         }
         if wire.hasRequires {

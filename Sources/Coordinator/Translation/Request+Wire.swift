@@ -36,7 +36,7 @@ enum ClientRequest {
             guard !retry.key.isEmpty else { throw TranslationError("a retry without a key; the client draws one") }
             self = .scheduler(.retry(submission: retry.submission, key: retry.key, force: retry.force, failedOnly: retry.failedOnly))
         case .releaseLock(let release):
-            try Self.checkText(release.key, "the lock's key")
+            try TranslationError.checkKey(release.key, "the lock's key")
             try Self.checkText(release.reason, "the reason")
             try TranslationError.checkCount(
                 release.holders.count, "holders of one lock", limit: Limits.lockHolders, named: "lockHolders")
@@ -79,7 +79,7 @@ enum ClientRequest {
         case .workers: self = .scheduler(.workers)
         case .workerEvents(let events): self = .scheduler(.workerEvents(after: events.after))
         case .locks(let locks):
-            try Self.checkText(locks.key, "the lock's key")
+            try TranslationError.checkKey(locks.key, "the lock's key")
             self = .scheduler(.locks(key: locks.key, from: Int(locks.from)))
         case .explain(let explain):
             try Self.checkText(explain.submission, "the submission's id")

@@ -18,7 +18,7 @@ extension ResourceAmount {
 extension Requirements {
     /// - Throws: `TranslationError` for names that are too long, amounts out of range, and a resource that is named twice.
     init(wire: WireRequirements, index: Int) throws(TranslationError) {
-        for label in wire.labels { try TranslationError.checkName(label, "a label that node \(index) of the graph requires") }
+        for label in wire.labels { try TranslationError.checkKey(label, "a label that node \(index) of the graph requires") }
         var resources: [ResourceAmount] = []
         for resource in wire.resources {
             let resource = try ResourceAmount(wire: resource, "a resource that node \(index) of the graph requires")

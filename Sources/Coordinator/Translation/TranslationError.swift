@@ -13,6 +13,13 @@ public struct TranslationError: Error, Hashable, CustomStringConvertible {
         }
     }
 
+    /// - Throws: when the text is longer than a key or a label may be.
+    static func checkKey(_ text: String, _ what: String) throws(TranslationError) {
+        guard text.utf8.count <= Limits.keyBytes else {
+            throw TranslationError("\(what) has \(text.utf8.count) bytes; the limit is \(Limits.keyBytes) (keyBytes)")
+        }
+    }
+
     /// - Throws: when there are more than `limit`.
     static func checkCount(_ count: Int, _ what: String, limit: Int, named name: String) throws(TranslationError) {
         guard count <= limit else { throw TranslationError("\(count) \(what); the limit is \(limit) (\(name))") }

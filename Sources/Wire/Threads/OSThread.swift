@@ -82,6 +82,11 @@ public struct ThreadError: Error, CustomStringConvertible {
     public let name: String
     public let errno: Int32
 
+    package init(name: String, errno: Int32) {
+        self.name = name
+        self.errno = errno
+    }
+
     public var description: String {
         "cannot start the thread “\(name)”: \(String(cString: strerror(errno))); raise the limit on processes (ulimit -u, TasksMax=)"
     }

@@ -104,6 +104,7 @@ final class Executor: @unchecked Sendable {
         try watchSignals()
         try openChannel()
         makeRunner()
+        if configuration.shell { try CommandThreads.make() }
         try openLink()
         beat()
         loop.run { self.turnEnds() }
