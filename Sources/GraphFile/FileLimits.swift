@@ -30,10 +30,10 @@ enum FileLimits {
     static let retryReasons = 64
     /// Keys of locks that one node names, and UTF-8 bytes of one.
     static let exclusiveKeys = 64
-    static let exclusiveKeyBytes = 256
+    static let exclusiveKeyBytes = Limits.keyBytes
     /// Labels and resources that one node requires, UTF-8 bytes of a label, and the most of a resource: 1 PiB.
     static let requirements = 64
-    static let labelBytes = 256
+    static let labelBytes = Limits.keyBytes
     static let resourceAmount: Int64 = 1 << 50
     /// UTF-8 bytes of a unique id.
     static let uniqueBytes = 256

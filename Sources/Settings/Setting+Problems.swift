@@ -36,7 +36,7 @@ extension Setting {
                 if text != "off" { _ = try HTTPAddress(text) }
                 return nil
             } catch { return "\(error.remedy), or off" }
-        case .labels: return text.utf8.count <= Self.labelBytesMax ? nil : "a label has from 1 to \(Self.labelBytesMax) bytes"
+        case .labels: return text.utf8.count <= Limits.keyBytes ? nil : "a label has from 1 to \(Limits.keyBytes) bytes"
         case .resources:
             do throws(ResourceAmount.Refusal) {
                 _ = try ResourceAmount(text)
@@ -68,7 +68,6 @@ extension Setting {
         }
     }
 
-    private static let labelBytesMax = 256
     /// Thirty thousand years: so much all who read durations can take.
     private static let durationMillisecondsMax = 1e15
 

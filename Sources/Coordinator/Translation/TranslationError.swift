@@ -7,16 +7,17 @@ public struct TranslationError: Error, Hashable, CustomStringConvertible {
 
     /// - Throws: when the text is longer than a name may be.
     static func checkName(_ text: String, _ what: String) throws(TranslationError) {
-        guard text.utf8.count <= Limits.nameBytes else {
-            throw TranslationError(
-                "\(what) has \(text.utf8.count) bytes; the limit is \(Limits.nameBytes) (nameBytes)")
-        }
+        try checkLength(text, what, limit: Limits.nameBytes, named: "nameBytes")
     }
 
     /// - Throws: when the text is longer than a key or a label may be.
     static func checkKey(_ text: String, _ what: String) throws(TranslationError) {
-        guard text.utf8.count <= Limits.keyBytes else {
-            throw TranslationError("\(what) has \(text.utf8.count) bytes; the limit is \(Limits.keyBytes) (keyBytes)")
+        try checkLength(text, what, limit: Limits.keyBytes, named: "keyBytes")
+    }
+
+    private static func checkLength(_ text: String, _ what: String, limit: Int, named name: String) throws(TranslationError) {
+        guard text.utf8.count <= limit else {
+            throw TranslationError("\(what) has \(text.utf8.count) bytes; the limit is \(limit) (\(name))")
         }
     }
 
