@@ -330,7 +330,7 @@ let package = Package(
                 "aop", "Duplicates", "DuplicatesWorker", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
                 "AOperation", "Cluster", "Conformance", "ConformanceOperations", "ConformanceRemote", "DuplicateSearch", "LocalHTTPServer",
                 "TrialOperations", "Wire",
-                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict
         ),

@@ -563,6 +563,13 @@ extension ExecutorState {
         }
     }
 
+    /// Units that have ended here, which the coordinator has not acknowledged.
+    package var untoldEnds: Int {
+        units.values.count { unit in
+            if case .finished = unit.phase { true } else { false }
+        }
+    }
+
     private mutating func exit(_ reason: ExitReason) -> [ExecutorAction] {
         guard intake != .exiting else { return [] }
         intake = .exiting

@@ -165,6 +165,8 @@ public struct EarlierAttemptView: Hashable, Sendable {
     public var startedAt: Int64
     public var finishedAt: Int64
     public var ending: EarlierAttempt.Ending
+    /// It was the operation's end, until its group was tried again.
+    public var wasEnd = false
     /// Why it failed, was ended or was lost; empty: nothing is known of that.
     public var text: String
 }

@@ -107,6 +107,22 @@ final class NapAgain: OperationSequence, ClusterGroup, @unchecked Sendable {
     }
 }
 
+/// Naps, and is followed by a sequence of which something fails, which matters to nobody else.
+final class NapsOn: GroupOperation, ClusterGroup, @unchecked Sendable {
+    struct Parameters: Codable, Sendable {}
+
+    let parameters: Parameters
+
+    init(_ parameters: Parameters = Parameters()) {
+        self.parameters = parameters
+        super.init([Nap("first", seconds: 1)])
+    }
+
+    override func operationDidFinish(_ operation: Operation, withErrors errors: [AOperationError]) {
+        if operation is Nap { addOperation(NapAgain(.init(count: 3))) }
+    }
+}
+
 /// Groups on a cluster in memory.
 @Suite struct MemoryGroupTests {
     @Test(arguments: 0..<8)
@@ -122,6 +138,20 @@ final class NapAgain: OperationSequence, ClusterGroup, @unchecked Sendable {
         #expect(cluster.attempts(of: "Naps/Nap") >= 1)
         let last = try #require(naps.outcomes.last?.value as? EncodedValue)
         #expect(try last.decoded(as: String.self) == "1+2+3+4+5")
+    }
+
+    /// What it came to is known where it was made.
+    @Test func sequenceThatADecisionAdded_forgivesItsSteps() async throws {
+        let cluster = try InMemoryCluster(workers: 2, clock: .virtual)
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        try await cluster.register(NapAgain.self)
+        let group = NapsOn()
+        let outcome = try await cluster.run(GroupOperation(group))
+        #expect(outcome.isSuccess, "\(outcome.errors)")
+        #expect(group.publishedErrors.isEmpty)
+        let sequence = try #require(group.operations.last as? GroupOperation)
+        #expect(sequence.operations.count == 3 && sequence.publishedErrors.isEmpty)
+        #expect(sequence.outcomes.map { $0.value == nil } == [false, true, false])
     }
 
     @Test func groupOfWhichSomethingWasCancelled_hasFailed_forWhoDecidesToo() async throws {

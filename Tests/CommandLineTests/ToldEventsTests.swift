@@ -98,11 +98,12 @@ import Wire
         ])
         #expect(words(events) == ["10 running 1 h/0", "20 failed 1 h/0", "30 running 2 h/1", "40 succeeded 2 h/1", "50 cancelled 2 h/1"])
         var now = view(.running, attempt: 4, started: 70)
-        now.earlierAttempts = [(1, .failed), (2, .succeeded), (3, .cancelled)].map { number, ending in
+        now.earlierAttempts = [(UInt32(1), WireEarlierAttempt.Ending.failed), (2, .succeeded), (3, .cancelled)].map { number, ending in
             .with {
                 ($0.number, $0.worker, $0.startedAt, $0.finishedAt, $0.ending) = (
                     number, "h/0", Int64(number) * 20, Int64(number) * 20 + 10, ending
                 )
+                $0.wasEnd = number > 1
             }
         }
         #expect(words(told.stand([now])) == ["60 running 3 h/0", "70 cancelled 3 h/0", "70 running 4 h/0"])
@@ -118,7 +119,7 @@ import Wire
     @Test func endOfAnEarlierAttempt_isNotThatOfTheOneAfterIt() {
         var now = view(.running, attempt: 2, started: 30)
         now.earlierAttempts = [
-            .with { ($0.number, $0.worker, $0.startedAt, $0.finishedAt, $0.ending) = (1, "h/0", 10, 20, .succeeded) }
+            .with { ($0.number, $0.worker, $0.startedAt, $0.finishedAt, $0.ending, $0.wasEnd) = (1, "h/0", 10, 20, .succeeded, true) }
         ]
         var told = made()
         #expect(
@@ -142,10 +143,21 @@ import Wire
         #expect(words(told.happened([event(.failed, attempt: 1, started: 10, at: 20)])) == ["10 running 1 ", "20 failed 1 "])
         var now = view(.cancelled, attempt: 1, started: 0, finished: 30)
         now.worker = ""
-        now.earlierAttempts = [.with { ($0.number, $0.startedAt, $0.finishedAt, $0.ending) = (1, 10, 20, .failed) }]
+        now.earlierAttempts = [.with { ($0.number, $0.startedAt, $0.finishedAt, $0.ending, $0.wasEnd) = (1, 10, 20, .failed, true) }]
         #expect(words(told.stand([now])) == ["30 cancelled 1 "])
         #expect(told.stand([now]).isEmpty)
         #expect(told.happened([event(.cancelled, attempt: 1, at: 30)]).isEmpty)
+    }
+
+    /// It is held back by `willFinish`, or what it received begins anew: it goes on.
+    @Test(arguments: [WireEarlierAttempt.Ending.succeeded, .cancelled])
+    func endThatWasNotTheOperations_isNotTold(_ ending: WireEarlierAttempt.Ending) {
+        var told = made()
+        var now = view(.running, attempt: 1, started: 10)
+        now.earlierAttempts = [.with { ($0.number, $0.worker, $0.startedAt, $0.finishedAt, $0.ending) = (1, "h/0", 10, 20, ending) }]
+        #expect(words(told.stand([now])) == ["10 running 1 h/0"])
+        #expect(words(told.happened([event(.succeeded, attempt: 1, started: 10, at: 30, worker: "h/0")])) == ["30 succeeded 1 h/0"])
+        #expect(told.stand([now]).isEmpty)
     }
 
     @Test func groups_areNoOperations_andTheEndIsToldOnce() {

@@ -301,6 +301,28 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    /// It has ended in time, and its value is on its way before the coordinator stands still, or while it does.
+    @Test(arguments: [(true, false), (false, false), (false, true)])
+    func valueOnItsWay_countsBesideAStandstill(isToldBefore: Bool, endedLate: Bool) throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [Sketch.op("a").having { $0.deadlineMilliseconds = 10_000 }]).graph())
+        cluster.begin("a")
+        let (owner, unit) = try #require(cluster.find("a", on: nil))
+        let peer = try #require(cluster.peers[owner])
+        let news = Input.valueWaits(peer, unit.unit, unit.attempt, reason: "it comes")
+        if isToldBefore { cluster.step([news]) }
+        cluster.jump(12_000)
+        cluster.step([.stoodStill])
+        if !isToldBefore { cluster.step([news]) }
+        for _ in 0..<12 {
+            cluster.advance(1_000)
+            #expect(cluster.state("a") == .running)
+        }
+        cluster.end("a", heardAfter: isToldBefore ? 24_000 : endedLate ? 13_000 : 15_000)
+        #expect(cluster.view()?.state == (endedLate ? .failed : .succeeded))
+    }
+
     @Test func coordinatorThatStandsStillAgainAndAgain_waitsNoLongerThanOnce() {
         let limits: [(String, Sketch)] = [
             ("", .group("root", [.op("a")]).having { $0.deadlineMilliseconds = 10_000 }), ("", .group("root", [.op("a")], timeout: 10_000)),

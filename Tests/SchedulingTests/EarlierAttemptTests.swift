@@ -49,7 +49,7 @@ import Testing
         #expect(cluster.state("a") == .succeeded && earlier("a", &cluster) == [lost])
     }
 
-    @Test func whatSucceededInAGroupThatIsTriedAgain_isShown() {
+    @Test func whatSucceededInAGroupThatIsTriedAgain_isShown() throws {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 2)
         cluster.submit(Sketch.group("root", [.ordered("g", [.op("a"), .op("b")], retries: 1)]).graph())
@@ -58,10 +58,13 @@ import Testing
         cluster.end("g/b", failure("no"), lasting: 5)
         cluster.advance(60_000)
         let again = [
-            EarlierAttemptView(number: 1, worker: "h/1", startedAt: ended - 5, finishedAt: ended, ending: .succeeded, text: "")
+            EarlierAttemptView(
+                number: 1, worker: "h/1", startedAt: ended - 5, finishedAt: ended, ending: .succeeded, wasEnd: true, text: "")
         ]
+        try cluster.restart()
+        cluster.attach(1, slots: 2)
         #expect(earlier("g/a", &cluster) == again)
-        #expect(earlier("g/b", &cluster).map(\.ending) == [.failed])
+        #expect(earlier("g/b", &cluster).map(\.ending) == [.failed] && earlier("g/b", &cluster).map(\.wasEnd) == [true])
         cluster.end("g/a", lasting: 5)
         cluster.end("g/b", lasting: 5)
         #expect(cluster.view()?.state == .succeeded && earlier("g/a", &cluster) == again)

@@ -85,5 +85,14 @@ import Testing
             Issue.record("there is room again, and it is not used")
             return
         }
+        guard case .failed(.busy)? = cluster.ask(.follow(submission: one)) else {
+            Issue.record("the limit does not hold any more")
+            return
+        }
+        for id in [other, one] { _ = cluster.ask(.cancel(submission: id, path: "", reason: "", now: true)) }
+        guard case .following? = cluster.ask(.follow(submission: other)), case .following? = cluster.ask(.follow(submission: one)) else {
+            Issue.record("what has ended takes room")
+            return
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 extension SystemTests {
@@ -111,6 +112,32 @@ extension SystemTests {
                 let waited = try await harness.aop("wait", "last", "-o", "json")
                 #expect(waited.status == 0, "\(waited)")
                 #expect(try JSON(parsing: waited.text)["value"] == ["done"])
+            }
+        }
+
+        /// Another process holds its journal's lock.
+        @Test func submitThatIsNotAnswered_saysSo_andWhatIsNotKnownWhenItIsInterrupted() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator()
+                let graph = try harness.write("one.yaml", "group:\n  - run: echo once\n")
+                var configuration = GRDB.Configuration()
+                configuration.allowsUnsafeTransactions = true
+                let journal = try DatabaseQueue(path: "\(harness.directory)/data/journal.sqlite", configuration: configuration)
+                try await journal.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+                let plain = harness.startAOP("submit", graph)
+                let keyed = harness.startAOP("submit", graph, "--key", "one")
+                for submit in [plain, keyed] {
+                    try await eventually("it says that nobody answers", last: { submit.stderr }) {
+                        submit.stderr.contains("the coordinator does not answer; trying again")
+                    }
+                    try await submit.send(SIGINT)
+                    #expect(try await submit.finish().status == 130)
+                }
+                #expect(plain.stderr.contains("whether it was accepted is not known: `aop list` shows it if it was"), "\(plain.stderr)")
+                #expect(keyed.stderr.contains("submit it again with the same --key, and it runs once"), "\(keyed.stderr)")
+                try await journal.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+                try await coordinator.send(SIGTERM)
+                _ = try await coordinator.finish()
             }
         }
 

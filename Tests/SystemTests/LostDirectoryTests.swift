@@ -29,6 +29,26 @@ extension SystemTests {
             }
         }
 
+        /// The executor's own part of it, which it cannot make again: it gives back what it has, and the next one has another.
+        @Test func fileInPlaceOfAnExecutorsDirectory_isReplacedWithIt() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let temporary = "\(harness.directory)/place"
+                let worker = try start(harness, temporary: temporary)
+                _ = try await harness.waitForExecutors(1)
+                let own = try #require(
+                    try FileManager.default.subpathsOfDirectory(atPath: temporary).first { $0.split(separator: "/").count == 2 })
+                // The worker may be making it again at this moment.
+                try await eventually("something else is in its place") {
+                    try? FileManager.default.removeItem(atPath: "\(temporary)/\(own)")
+                    return (try? harness.write("place/\(own)", "")) != nil
+                }
+                let ran = try await harness.aop("submit", try graph(harness), "--wait", "-o", "json")
+                #expect(ran.status == 0, "\(ran) \(worker.stderr)")
+                #expect(worker.stderr.contains("takes no more work and is replaced"), "\(worker.stderr)")
+            }
+        }
+
         /// It fails nothing: what it gets it gives back, others do it, and it takes work again when it has a place.
         @Test func workerWithoutAPlace_leavesWorkToOthers_andComesBack() async throws {
             try await ProcessHarness.with { harness in

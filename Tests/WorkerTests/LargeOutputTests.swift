@@ -26,6 +26,17 @@ import Wire
 
     // MARK: What is kept
 
+    @Test func directoryRemovedBySomebody_isMadeAgain() throws {
+        let place = directory + "/removed/own"
+        let file = try UnnamedFile(in: place)
+        let bytes = pattern(1_000)
+        try bytes.withUnsafeBytes { try file.write($0) }
+        #expect(try Array(file.map()) == bytes)
+        try FileManager.default.removeItem(atPath: directory + "/removed")
+        try Data().write(to: URL(fileURLWithPath: directory + "/removed"))
+        #expect(throws: SystemCallError.self) { try UnnamedFile(in: place) }
+    }
+
     @Test func smallOutput_isInMemory_andLargeOneInAFileWithoutAName() async throws {
         let bytes = pattern(3 * Limits.outputMemoryBytes + 12_345)
         var small = OutputKeeper(in: directory)
@@ -60,7 +71,8 @@ import Wire
     }
 
     @Test func diskThatTakesNothing_isTold_andSaysWhatToDo() async throws {
-        var keeper = OutputKeeper(in: "\(directory)/missing")
+        try Data().write(to: URL(fileURLWithPath: "\(directory)/file"))
+        var keeper = OutputKeeper(in: "\(directory)/file")
         let told = Mutex(0)
         let piece = [UInt8](repeating: 7, count: Limits.outputMemoryBytes)
         for _ in 0..<2 { keeper.append(piece) { _, error in if error != nil { told.withLock { $0 += 1 } } } }
@@ -71,13 +83,14 @@ import Wire
         let error = await #expect(throws: SystemCallError.self) { try await file.read { $0 } }
         #expect(
             error.map { "\($0)" }
-                == "open failed for a large value in \(directory)/missing: No such file or directory; make room there, or start the worker "
+                == "open failed for a large value in \(directory)/file: Not a directory; make room there, or start the worker "
                 + "with another TMPDIR")
         #expect(told.withLock { $0 } == 2)
     }
 
     @Test func commandWhoseOutputTheDiskDoesNotTake_isKilled() async throws {
         try FileManager.default.removeItem(atPath: directory)
+        try Data().write(to: URL(fileURLWithPath: directory))
         let fault = await runner.run(.init(run: "exec yes", workingDirectory: "/", output: .bytes, maxOutput: 1 << 40)).fault
         #expect(fault?.code == .operation)
         #expect(fault?.message.hasPrefix("cannot keep the output on testhost: open failed for a large value in \(directory): ") == true)

@@ -24,6 +24,8 @@ final class OperationAttachments {
     var remote: RemoteBody?
     /// Its path elsewhere, if it was made after its end there.
     var path: String?
+    /// A group that another process has made, and that this one stands for.
+    var isStandIn = false
     /// Of a group that runs elsewhere and is asked here what it does next.
     var decisions: DecisionDesk?
     /// Of a wrapper that runs elsewhere: what it makes here.

@@ -39,9 +39,13 @@ extension GroupOperation {
         if !core.withLock({ $0.attachments?.remote?.conclusion.wasAsked ?? false }) { letGo() }
     }
 
-    /// A success elsewhere of a sequence that is decided there: failures of its steps were dealt with.
+    /// It stands for one that another process has made: of which type that is, and what it makes of its children, is known there alone.
+    package final func standForAnother() { withAttachments { $0.isStandIn = true } }
+
+    /// A success elsewhere of a sequence that is decided there, or of what may be one: failures of its steps were dealt with.
     final func takeForgiveness() {
-        if self is OperationSequence, isDecidedElsewhere { roster.withLock { $0.impose(.success) } }
+        guard attachment({ $0.isStandIn }) == true || (self is OperationSequence && isDecidedElsewhere) else { return }
+        roster.withLock { $0.impose(.success) }
     }
 
     /// A closed gate is a condition elsewhere; here it is asked by a body, which has begun.

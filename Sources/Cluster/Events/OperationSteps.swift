@@ -63,17 +63,18 @@ package struct OperationSteps: Sendable {
         }
     }
 
-    /// An attempt that did not count: `retrying` where it failed. That one was lost is not told of the operation, but of the worker.
+    /// An attempt that does not count: its end where it was the operation's until its group was tried again; else `retrying` where it failed.
+    /// What became of others is not told of the operation: that one was lost, of the worker.
     private static func event(_ attempt: WireEarlierAttempt, of view: WireOperationView) -> WireEvent {
         .with {
             ($0.unit, $0.path, $0.attempt, $0.worker) = (view.unit, view.path, attempt.number, attempt.worker)
             ($0.startedAt, $0.at) = (attempt.startedAt, attempt.finishedAt)
             switch attempt.ending {
-            case .succeeded: $0.state = .succeeded
+            case .succeeded: $0.state = attempt.wasEnd ? .succeeded : .running
             case .failed:
-                $0.state = .retrying
+                $0.state = attempt.wasEnd ? .failed : .retrying
                 $0.errors = [.with { $0.message = attempt.text }]
-            case .cancelled: $0.state = .cancelled
+            case .cancelled: $0.state = attempt.wasEnd ? .cancelled : .running
             case .lost, .UNRECOGNIZED: $0.state = .running
             }
         }

@@ -151,6 +151,7 @@ extension WireAdded {
         case .group, .ordered:
             let group = kind == .ordered ? OrderedGroupOperation([]) : GroupOperation([])
             group.name = id
+            group.standForAnother()
             return group
         }
     }

@@ -90,6 +90,7 @@ extension EarlierAttemptView {
             $0.startedAt = startedAt
             $0.finishedAt = finishedAt
             $0.ending = WireEarlierAttempt.Ending(rawValue: Int(ending.rawValue)) ?? .failed
+            $0.wasEnd = wasEnd
             $0.text = text
         }
     }

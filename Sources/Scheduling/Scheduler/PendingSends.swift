@@ -64,6 +64,8 @@ extension Scheduler {
             let hasEnded = durable.submissions[durable.index(of: number)].outcome != nil
             let followers = followers.followers(of: number).filter { hasEnded || $0.depth > .end }
             guard !followers.isEmpty else { continue }
+            // What follows now is its end, and the last that is told.
+            if hasEnded { self.followers.removeAll(of: number) }
             let view = view(of: number)
             let batch = EventBatch(submission: view.id, events: pending.events[number] ?? [], view: view)
             let plain = followers.contains { $0.depth == .operations } ? batch.withoutDetails : batch
@@ -138,7 +140,7 @@ extension EventBatch {
     }
 }
 
-/// Who watches which submission.
+/// Who watches which submission, until that has ended.
 struct FollowerTable {
     struct Follower {
         let peer: PeerID
@@ -146,9 +148,8 @@ struct FollowerTable {
     }
 
     private var bySubmission: [SubmissionNumber: [Follower]] = [:]
-    private var byPeer: [PeerID: [SubmissionNumber]] = [:]
+    private var byPeer: [PeerID: Set<SubmissionNumber>] = [:]
 
-    func isFollowed(_ number: SubmissionNumber) -> Bool { bySubmission[number] != nil }
     /// How many submissions it follows.
     func count(of peer: PeerID) -> Int { byPeer[peer]?.count ?? 0 }
     func follows(_ peer: PeerID, _ number: SubmissionNumber) -> Bool { bySubmission[number]?.contains { $0.peer == peer } ?? false }
@@ -163,13 +164,21 @@ struct FollowerTable {
             return
         }
         bySubmission[number, default: []].append(Follower(peer: peer, depth: depth))
-        byPeer[peer, default: []].append(number)
+        byPeer[peer, default: []].insert(number)
     }
 
     mutating func remove(_ peer: PeerID, from number: SubmissionNumber) {
         bySubmission[number]?.removeAll { $0.peer == peer }
         if bySubmission[number]?.isEmpty ?? false { bySubmission[number] = nil }
-        byPeer[peer]?.removeAll { $0 == number }
+        forget(number, of: peer)
+    }
+
+    mutating func removeAll(of number: SubmissionNumber) {
+        for follower in bySubmission.removeValue(forKey: number) ?? [] { forget(number, of: follower.peer) }
+    }
+
+    private mutating func forget(_ number: SubmissionNumber, of peer: PeerID) {
+        byPeer[peer]?.remove(number)
         if byPeer[peer]?.isEmpty ?? false { byPeer[peer] = nil }
     }
 

@@ -158,6 +158,8 @@ extension Scheduler {
     }
 
     private func mayTellEnd(of unit: UnitID, _ worker: WorkerNumber) -> Bool {
+        // It has ended; with what, and when, is told with its value.
+        if waitingValues[unit] != nil { return true }
         let session = workers.sessions[worker.index]
         return switch session.connection {
         case .awaited: true

@@ -349,6 +349,8 @@ extension Scheduler {
         switch resolve(text, by: authority) {
         case .failed(let failure): return .failed(failure)
         case .found(let number):
+            // There is nothing more to be told of it.
+            guard durable.submissions[durable.index(of: number)].outcome == nil else { return .following(view(of: number)) }
             // 0 is the coordinator itself.
             let isFull = peer.rawValue != 0 && followers.count(of: peer) >= configuration.followsPerPeerMax
             guard !isFull || followers.follows(peer, number) else {

@@ -26,11 +26,12 @@ extension Scheduler {
 
     mutating func deadlineDue(_ unit: UnitID, _ at: Int64, _ outputs: inout Outputs) {
         let index = durable.index(of: unit.submission)
-        guard durable.submissions[index].deadlines[Int32(unit.index)] == at, !awaitEnds(of: unit, .deadline(at)) else { return }
+        guard durable.submissions[index].deadlines[Int32(unit.index)] == at else { return }
         // It has ended in time; with what, is on its way.
         if waitingValues[unit] != nil {
             return timers.insert(.deadline(unit, at), due: now.boot + Self.valueLookMilliseconds)
         }
+        guard !awaitEnds(of: unit, .deadline(at)) else { return }
         passDeadline(of: unit, &outputs)
     }
 

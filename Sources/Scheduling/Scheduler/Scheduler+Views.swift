@@ -130,7 +130,7 @@ extension Scheduler {
         view.earlierAttempts = durable.submissions[index].shownEarlierAttempts(of: unit).map { attempt in
             EarlierAttemptView(
                 number: Int(attempt.number), worker: durable.workers[attempt.worker.index].identity.name, startedAt: attempt.startedAt,
-                finishedAt: attempt.endedAt, ending: attempt.ending, text: attempt.text)
+                finishedAt: attempt.endedAt, ending: attempt.ending, wasEnd: attempt.wasEnd, text: attempt.text)
         }
         view.isPreparation = node.isPreparation
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)

@@ -3,7 +3,7 @@
 /// Equal states have equal bytes, whatever process wrote them. Volatile parts (what runs, who is connected) are in none of it.
 extension DurableState {
     /// Of the layout of these bytes. Numbers are never given another meaning; this version reads all that are lower.
-    static let codecVersion: UInt64 = 14
+    static let codecVersion: UInt64 = 15
 
     /// - Parameter submissions: how many sections follow.
     func sharedSection(submissions count: Int) -> [UInt8] {

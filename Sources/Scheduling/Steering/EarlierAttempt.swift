@@ -16,8 +16,13 @@ public struct EarlierAttempt: Hashable, Sendable {
     public var startedAt: Int64
     public var endedAt: Int64
     public var ending: Ending
+    /// It was the operation's end, until its group was tried again.
+    public var wasEnd: Bool
     /// Why it failed, was ended or was lost; empty: nothing is known of that.
     public var text: String
+
+    /// In a snapshot, with the ending: it was no end. Layouts before the fifteenth do not say.
+    fileprivate static let noEnd: UInt8 = 0x80
 }
 
 extension Submission {
@@ -56,19 +61,24 @@ extension Submission {
             case .failure(let failures): (.failed, failures.first?.message ?? "")
             case .cancelled: (.cancelled, "")
             }
-        append(ending, text, to: unit, startedAt: units[unit].startedAt, endedAt: units[unit].finishedAt)
+        append(ending, text, to: unit, startedAt: units[unit].startedAt, endedAt: units[unit].finishedAt, wasEnd: true)
     }
 
-    private mutating func append(_ ending: EarlierAttempt.Ending, _ text: String, to unit: Int, startedAt: Int64, endedAt: Int64) {
+    private mutating func append(
+        _ ending: EarlierAttempt.Ending, _ text: String, to unit: Int, startedAt: Int64, endedAt: Int64, wasEnd: Bool = false
+    ) {
         guard startedAt > 0, node(unit).isOperation, !units[unit].isEvaluating, let worker = units[unit].lastWorker else { return }
         var attempts = earlierAttempts[Int32(unit)] ?? []
-        // Its success, which did not count, is known.
-        guard attempts.last?.number != units[unit].attempts else { return }
+        if let last = attempts.last, last.number == units[unit].attempts {
+            // Its success, which did not count, is known.
+            guard wasEnd, !last.wasEnd else { return }
+            attempts.removeLast()
+        }
         if attempts.count == Self.earlierAttemptsMax { attempts.removeFirst() }
         attempts.append(
             EarlierAttempt(
                 number: units[unit].attempts, worker: worker, startedAt: startedAt, endedAt: max(startedAt, endedAt), ending: ending,
-                text: String(text.prefix(Self.earlierTextCharacters))))
+                wasEnd: wasEnd, text: String(text.prefix(Self.earlierTextCharacters))))
         earlierAttempts[Int32(unit)] = attempts
     }
 
@@ -100,7 +110,7 @@ extension ByteWriter {
             writer.write(UInt64(attempt.worker.rawValue))
             writer.write(attempt.startedAt)
             writer.write(attempt.endedAt)
-            writer.write(attempt.ending.rawValue)
+            writer.write(attempt.ending.rawValue | (attempt.wasEnd ? 0 : EarlierAttempt.noEnd))
             writer.write(attempt.text)
         }
     }
@@ -109,9 +119,15 @@ extension ByteWriter {
 extension ByteReader {
     mutating func earlierAttempts() throws(DecodingFailure) -> [EarlierAttempt] {
         try list { reader throws(DecodingFailure) in
-            EarlierAttempt(
-                number: try reader.signed32(), worker: WorkerNumber(try reader.unsigned32()), startedAt: try reader.signed(),
-                endedAt: try reader.signed(), ending: try reader.named(EarlierAttempt.Ending.self), text: try reader.text())
+            let (number, worker) = (try reader.signed32(), WorkerNumber(try reader.unsigned32()))
+            let (startedAt, endedAt) = (try reader.signed(), try reader.signed())
+            let byte = try reader.byte()
+            guard let ending = EarlierAttempt.Ending(rawValue: byte & ~EarlierAttempt.noEnd) else {
+                throw DecodingFailure("an attempt's end is \(byte)")
+            }
+            return EarlierAttempt(
+                number: number, worker: worker, startedAt: startedAt, endedAt: endedAt, ending: ending,
+                wasEnd: byte & EarlierAttempt.noEnd == 0, text: try reader.text())
         }
     }
 }

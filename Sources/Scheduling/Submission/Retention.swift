@@ -13,9 +13,8 @@ extension Scheduler {
         let doubt = clockDoubt.end(for: retention)
         guard now.boot >= doubt else { return timers.insert(.retention(number), due: doubt) }
         guard durable.submission(number).units[0].finishedAt + retention <= now.wall else { return watchRetention(of: number) }
-        // Who follows it is not cut off, and whatever might still be reported of it is waited for.
-        guard durable.submission(number).canBeForgotten, !followers.isFollowed(number), !pending.touched.contains(number), !historyIsBehind
-        else {
+        // Whatever might still be told or reported of it is waited for.
+        guard durable.submission(number).canBeForgotten, !pending.touched.contains(number), !historyIsBehind else {
             return wallTimers.insert(.retention(number), due: now.wall + Self.retentionLookMilliseconds)
         }
         forget(number, &outputs)

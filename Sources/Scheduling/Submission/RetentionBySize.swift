@@ -67,9 +67,7 @@ extension Scheduler {
         while kept.bytes + sparedBytes > limit, let oldest = kept.popFirst() {
             // What ended by a clock that was ahead, and has been set right since, is not young until then.
             let isYoung = abs(now.wall - oldest.endedAt) < Self.youngMilliseconds
-            if isYoung || !durable.submission(oldest.number).canBeForgotten || followers.isFollowed(oldest.number)
-                || pending.touched.contains(oldest.number)
-            {
+            if isYoung || !durable.submission(oldest.number).canBeForgotten || pending.touched.contains(oldest.number) {
                 spared.append(oldest)
                 sparedBytes += oldest.bytes
                 if isYoung { break }

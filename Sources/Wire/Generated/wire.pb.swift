@@ -5232,6 +5232,9 @@ public nonisolated struct WireEarlierAttempt: Sendable {
   /// why; empty: nothing is known of that
   public var text: String = String()
 
+  /// the operation's, until its group was tried again
+  public var wasEnd: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum Ending: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -14108,7 +14111,7 @@ nonisolated extension WireHistoryEntry: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension WireEarlierAttempt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".EarlierAttempt"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}worker\0\u{3}started_at\0\u{3}finished_at\0\u{1}ending\0\u{1}text\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}worker\0\u{3}started_at\0\u{3}finished_at\0\u{1}ending\0\u{1}text\0\u{3}was_end\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -14122,6 +14125,7 @@ nonisolated extension WireEarlierAttempt: SwiftProtobuf.Message, SwiftProtobuf._
       case 4: try { try decoder.decodeSingularInt64Field(value: &self.finishedAt) }()
       case 5: try { try decoder.decodeSingularEnumField(value: &self.ending) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.wasEnd) }()
       default: break
       }
     }
@@ -14146,6 +14150,9 @@ nonisolated extension WireEarlierAttempt: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.text.isEmpty {
       try visitor.visitSingularStringField(value: self.text, fieldNumber: 6)
     }
+    if self.wasEnd != false {
+      try visitor.visitSingularBoolField(value: self.wasEnd, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -14156,6 +14163,7 @@ nonisolated extension WireEarlierAttempt: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.finishedAt != rhs.finishedAt {return false}
     if lhs.ending != rhs.ending {return false}
     if lhs.text != rhs.text {return false}
+    if lhs.wasEnd != rhs.wasEnd {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -271,7 +271,7 @@ final class Executor: @unchecked Sendable {
 
     /// Where it is removed, and cannot be made again, nothing more is to begin here: all of it would fail at once, and more would come.
     private func keepTemporaryDirectory() {
-        guard access(configuration.temporaryDirectory, F_OK) != 0 else { return }
+        guard !TemporaryDirectory.isThere(configuration.temporaryDirectory) else { return }
         do {
             try TemporaryDirectory.ensure(configuration.temporaryDirectory)
             logger.warning("\(configuration.temporaryDirectory) was removed by somebody, and is made again")
@@ -313,8 +313,12 @@ final class Executor: @unchecked Sendable {
                 return []
             }
         case .lockLeaseEnding(let graceMilliseconds):
-            logger.warning("the coordinator has not answered: what runs under a key is stopped before the lock lease is over")
-            stepWithoutLine { state, now, _ in state.lockLeaseEnding(graceMilliseconds: graceMilliseconds, now: now) }
+            stepWithoutLine { [logger] state, now, _ in
+                let actions = state.lockLeaseEnding(graceMilliseconds: graceMilliseconds, now: now)
+                let what = actions.isEmpty ? "nothing is begun under one" : "what runs under one is stopped"
+                logger.warning("the coordinator has not answered, and the lease of locks is about to be over: \(what)")
+                return actions
+            }
         case .orphanLimitOver:
             logger.warning("the coordinator has not answered within the orphan limit: everything is stopped")
             stepWithoutLine { state, now, _ in state.orphanLimitOver(now: now) }
@@ -420,6 +424,10 @@ final class Executor: @unchecked Sendable {
             logger.error("\(reason); this process takes no more work and is replaced")
             channel?.send(.replaceMe)
         case .exit(.drained):
+            let untold = state.withLock { $0.untoldEnds }
+            if untold > 0 {
+                logger.warning("ends that could not be handed in: \(untold), as the coordinator does not answer; what may run again will")
+            }
             end(ExecutorExit.drained)
         case .exit(.stuck):
             end(ExecutorExit.stuck)

@@ -49,8 +49,7 @@ enum TemporaryDirectory {
                 continue
             }
             let path = "\(parent)/\(name)"
-            var found = stat()
-            guard lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFDIR, found.st_uid == geteuid() else { continue }
+            guard isThere(path) else { continue }
             remove(path, logger: logger)
             if access(path, F_OK) != 0 {
                 logger.notice("removed \(path): the worker that made it (process \(mark.supervisor)) does not live any more")
@@ -66,6 +65,12 @@ enum TemporaryDirectory {
         return rest.lastIndex(of: "-").flatMap { WorkerMark(String(rest[..<$0])) }
     }
 
+    /// - Returns: whether it is there, as a directory of this user's.
+    static func isThere(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR && found.st_uid == geteuid()
+    }
+
     /// Makes an executor's part of it again, itself, and what it is in, where somebody has removed them: cleaners of temporary files do.
     ///
     /// - Throws: `SystemCallError`, also when there is something of another user's in that place.
@@ -74,10 +79,7 @@ enum TemporaryDirectory {
         try ensureParent(of: own)
         for directory in [own, path] where mkdir(directory, 0o700) != 0 {
             let problem = errno
-            var found = stat()
-            guard problem == EEXIST, lstat(directory, &found) == 0, found.st_mode & S_IFMT == S_IFDIR, found.st_uid == geteuid() else {
-                throw failure(directory, problem)
-            }
+            guard problem == EEXIST, isThere(directory) else { throw failure(directory, problem) }
         }
     }
 
@@ -92,7 +94,7 @@ enum TemporaryDirectory {
     private static func failure(_ directory: String, _ problem: Int32) -> SystemCallError {
         SystemCallError(
             operation: "mkdir", subject: directory, errno: problem,
-            remedy: "make room for it there, or start the worker again, with TMPDIR in a place that is not cleaned")
+            remedy: "make room for it there; if it is cleaned away again, start the worker with TMPDIR in a place that is not")
     }
 
     static func remove(_ path: String, logger: Logger) {

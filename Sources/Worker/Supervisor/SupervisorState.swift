@@ -107,7 +107,8 @@ struct SupervisorState: Sendable {
     }
 
     mutating func spawnFailed(index: UInt32, reason: String, now: Int64) -> [SupervisorAction] {
-        [.log(.init(level: .error, text: "executor \(index) cannot be started: \(reason)"))] + crashed(index, now: now)
+        [.log(.init(level: .error, text: "executor \(index) cannot be started: \(reason)"))]
+            + failed(index, "could not be started", now: now)
     }
 
     // MARK: Executors
@@ -140,7 +141,7 @@ struct SupervisorState: Sendable {
         }
         if case .working = course, !executor.isReplaced, vacancies[executor.index] == nil {
             if now - executor.startedAt >= Self.steadyMilliseconds { crashes[executor.index] = nil }
-            if isOrderly { vacancies[executor.index] = now } else { actions += crashed(executor.index, now: now) }
+            if isOrderly { vacancies[executor.index] = now } else { actions += failed(executor.index, "has ended", now: now) }
         }
         return actions + [.sweep]
     }
@@ -153,14 +154,15 @@ struct SupervisorState: Sendable {
         return proven.map { .report($0) } + tick(now: now)
     }
 
-    private mutating func crashed(_ index: UInt32, now: Int64) -> [SupervisorAction] {
+    /// - Parameter what: became of the one in this place.
+    private mutating func failed(_ index: UInt32, _ what: String, now: Int64) -> [SupervisorAction] {
         let count = crashes[index, default: 0]
         crashes[index] = count + 1
         let pause = Self.backoffMilliseconds[min(count, Self.backoffMilliseconds.count - 1)]
         vacancies[index] = now + pause
         guard pause > 0 else { return [] }
         let text =
-            "executor \(index) has ended \(count + 1) times in a row; the next one starts in \(DurationText.seconds(milliseconds: pause))"
+            "executor \(index) \(what) \(count + 1) times in a row; the next one starts in \(DurationText.seconds(milliseconds: pause))"
         return [.log(.init(level: .warning, text: text))]
     }
 

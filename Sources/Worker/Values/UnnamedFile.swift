@@ -15,8 +15,14 @@ final class UnnamedFile {
     init(in directory: String) throws {
         let path = "\(directory)/value-\(UUID().uuidString)"
         self.directory = directory
-        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Self.failure("open", directory, errno) }
+        func make() -> Int32 { open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+        var made = make()
+        if made < 0, case let problem = errno, problem == ENOENT || problem == ENOTDIR {
+            do { try TemporaryDirectory.ensure(directory) } catch { throw Self.failure("open", directory, problem) }
+            made = make()
+        }
+        descriptor = made
+        guard made >= 0 else { throw Self.failure("open", directory, errno) }
         guard unlink(path) == 0 else { throw Self.failure("unlink", directory, errno) }
     }
 

@@ -78,8 +78,13 @@ struct SubmitCommand: ToolCommand {
     }
 
     private func submit(_ loaded: LoadedGraph, over connection: ClusterConnection, _ console: Console) async throws -> ExitStatus {
-        let submitted = try await connection.submit(
-            loaded.graph, key: key, name: name, waitForWorkers: waitForWorkers, trace: GivenTrace.fields(console))
+        console.doubt =
+            "whether it was accepted is not known: "
+            + (key == nil ? "`aop list` shows it if it was" : "submit it again with the same --key, and it runs once")
+        let submitted = try await Patience(console).during {
+            try await connection.submit(
+                loaded.graph, key: key, name: name, waitForWorkers: waitForWorkers, trace: GivenTrace.fields(console))
+        }
         let id = submitted.id
         console.submission = id
         for warning in submitted.warnings { console.note("aop: warning: \(warning)\n") }

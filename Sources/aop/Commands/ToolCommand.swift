@@ -90,7 +90,7 @@ extension ToolCommand {
 
     /// What becomes of the work, and how to come back to it.
     private static func goesOn(_ console: Console) -> String {
-        guard let id = console.submission else { return "" }
+        guard let id = console.submission else { return console.doubt.map { "; \($0)" } ?? "" }
         // Of several only `wait` takes all at once.
         if id.contains(" ") { return "; the work goes on: `aop wait \(id)` waits for it" }
         return "; the work goes on: `aop watch \(id)` shows it again, `aop wait \(id)` waits for it, `aop cancel \(id)` ends it"

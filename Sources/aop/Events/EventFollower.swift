@@ -18,12 +18,13 @@ struct EventFollower: Sendable {
     let console: Console
     /// nil: nothing of what has happened already.
     let since: Int64?
-    private let isAway = Flag()
+    private let patience: Patience
     private let workers: WorkerFollower
     private let held = HeldCollection()
 
     init(_ connection: ClusterConnection, _ console: Console, since: Int64?) {
         (self.connection, self.console, self.since) = (connection, console, since)
+        patience = Patience(console)
         workers = WorkerFollower(connection)
     }
 
@@ -104,9 +105,10 @@ struct EventFollower: Sendable {
             try add(try await workers.news(), to: &past)
             try await write(Self.sorted(past))
             group.addTask { try await writeHeld() }
-            while true {
-                try await hold(try await watched { try await workers.news() })
-                for view in try await watched({ try await newcomers(&known) }) {
+            // A task that fails cancels the others, and not this one.
+            while !group.isCancelled {
+                try await hold(try await patience.during { try await workers.news() })
+                for view in try await patience.during({ try await newcomers(&known) }) {
                     try await hold([ToldEvents.submitted(view)])
                     group.addTask { try await tell(connection.followDetails(of: view.id), ToldEvents(view)) }
                 }
@@ -114,20 +116,6 @@ struct EventFollower: Sendable {
             }
         }
     }
-
-    /// Says so when the coordinator does not answer for a while.
-    private func watched<Value>(_ ask: () async throws -> Value) async throws -> Value {
-        let patience = Task {
-            try await Task.sleep(for: .milliseconds(Self.patienceMilliseconds))
-            if isAway.raise() { console.note("the coordinator does not answer; trying again\n") }
-        }
-        defer { patience.cancel() }
-        let answer = try await ask()
-        if isAway.lower() { console.note("the coordinator is back\n") }
-        return answer
-    }
-
-    private static let patienceMilliseconds = 2000
 
     /// The oldest first. Newer ones stand before those that are known.
     private func newcomers(_ known: inout Set<String>) async throws -> [WireSubmissionView] {
@@ -149,9 +137,9 @@ struct EventFollower: Sendable {
             for try await event in stream {
                 switch event {
                 case .interrupted(let reason):
-                    if isAway.raise() { console.note("the coordinator is not heard (\(reason)); trying again\n") }
+                    patience.isLost(reason)
                 case .view(let view):
-                    if isAway.lower() { console.note("the coordinator is back\n") }
+                    patience.isHeard()
                     guard let events = try await catchUp(view, &told) else { return }
                     try await hold(events + told.ended(view))
                 case .events(let events, let view):
@@ -188,27 +176,6 @@ struct EventFollower: Sendable {
         case .text: try await console.write(events.map { $0.line(console.outStyle) }.joined())
         case .quiet: try await console.write(events.map(\.bare).joined())
         case .json, .jsonl: for event in events { try await console.writeValue(.shape(event.members)) }
-        }
-    }
-}
-
-/// Something that is so or not, for whoever notices first.
-private final class Flag: Sendable {
-    private let state = Mutex(false)
-
-    /// - Returns: whether it was not so before.
-    func raise() -> Bool {
-        state.withLock { state in
-            defer { state = true }
-            return !state
-        }
-    }
-
-    /// - Returns: whether it was so before.
-    func lower() -> Bool {
-        state.withLock { state in
-            defer { state = false }
-            return state
         }
     }
 }

@@ -10,6 +10,7 @@ final class Console: Sendable {
     private struct State {
         var hasWrittenValue = false
         var submission: String?
+        var doubt: String?
     }
 
     let mode: OutputMode
@@ -45,6 +46,12 @@ final class Console: Sendable {
     var submission: String? {
         get { state.withLock { $0.submission } }
         set { state.withLock { $0.submission = newValue } }
+    }
+
+    /// What is not known, and how to know it, while the command is about a submission that has no name yet.
+    var doubt: String? {
+        get { state.withLock { $0.doubt } }
+        set { state.withLock { $0.doubt = newValue } }
     }
 
     /// The command's one JSON value (or, with jsonl, one of them).
