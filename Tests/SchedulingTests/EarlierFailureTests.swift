@@ -163,7 +163,7 @@ import Testing
         for fact in cluster.journal.ofTheFirstRules { try scheduler.restore(fact) }
         var sections: [[UInt8]] = []
         scheduler.writeSnapshot { sections.append($0) }
-        #expect(sections[0][0] == 14)
+        #expect(sections[0][0] == 15)
         let eleventh = [sections[0].ofLayout(11)] + sections.dropFirst()
         var restored = Scheduler(cluster.configuration)
         for section in eleventh { try restored.restore(section: section[...]) }
