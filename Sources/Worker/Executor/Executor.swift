@@ -315,8 +315,11 @@ final class Executor: @unchecked Sendable {
         case .lockLeaseEnding(let graceMilliseconds):
             stepWithoutLine { [logger] state, now, _ in
                 let actions = state.lockLeaseEnding(graceMilliseconds: graceMilliseconds, now: now)
-                let what = actions.isEmpty ? "nothing is begun under one" : "what runs under one is stopped"
-                logger.warning("the coordinator has not answered, and the lease of locks is about to be over: \(what)")
+                let what =
+                    actions.isEmpty
+                    ? "the lock lease is about to be over, and nothing has begun under a key"
+                    : "what runs under a key is stopped before the lock lease is over"
+                logger.warning("the coordinator has not answered: \(what)")
                 return actions
             }
         case .orphanLimitOver:
