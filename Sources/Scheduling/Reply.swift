@@ -97,6 +97,13 @@ public struct SubmissionView: Hashable, Sendable {
     public var cancelReason: String
     /// Whose it is; empty: of the coordinator's own user.
     public var principal = ""
+
+    /// The same while there is still something to be told: nobody waits for more behind an end.
+    public var beforeItsEnd: SubmissionView {
+        var view = self
+        (view.state, view.finishedAt) = (.running, 0)
+        return view
+    }
 }
 
 public struct OperationView: Hashable, Sendable {

@@ -44,6 +44,31 @@ import Wire
         #expect(!FileManager.default.fileExists(atPath: temporary.path + "/socket"))
     }
 
+    /// More than a message holds has ended in one step, and the submission with it.
+    @Test func endOfManyOperations_isToldOfAll_beforeThatOfTheSubmission() async throws {
+        let count = 10_000
+        try await TestCoordinator.run(in: path) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            let id = try client.submit(.group((0..<count).map { .noop(String(repeating: "n", count: 150) + "\($0)") }))
+            _ = try client.request(9, .follow(.with { $0.submission = id }))
+            try client.send(
+                .with {
+                    $0.request = .with {
+                        $0.id = 10; $0.cancel.submission = id
+                    }
+                })
+            var (told, parts) = (Set<String>(), 0)
+            try client.expect { message -> Void? in
+                guard case .events(let events) = message.body else { return nil }
+                parts += 1
+                told.formUnion(events.events.filter { $0.state == .cancelled }.map(\.path))
+                return events.view.state == .cancelled ? () : nil
+            }
+            #expect(told.count == count && parts > 1)
+        }
+    }
+
     @Test func restart_restoresHoldersAndLinesOfLocks_andTokensRise() async throws {
         var graph = WireGraph.group([.noop("a"), .noop("b"), .noop("c")])
         for node in 1...3 { graph.nodes[node].exclusive = [.with { $0.key = "db" }] }

@@ -70,6 +70,38 @@ import Testing
         #expect(cluster.view()?.state == .succeeded && earlier("g/a", &cluster) == again)
     }
 
+    /// It fails, and is stopped with its group while it waits for its next attempt; then the group is tried again.
+    @Test func failureBeforeAnEndWithoutAnotherAttempt_staysKnown() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        cluster.submit(
+            Sketch.group("root", [.group("g", [.op("a", retries: 5), .op("b")], stop: true, retries: 1)]).graph())
+        cluster.end("g/a", failure("boom"), lasting: 5)
+        let failedAt = cluster.now.wall
+        cluster.advance(10)
+        cluster.end("g/b", failure("no"), lasting: 5)
+        let endedAt = cluster.now.wall
+        cluster.advance(60_000)
+        try cluster.restart()
+        cluster.attach(1, slots: 2)
+        let told = earlier("g/a", &cluster)
+        #expect(told.map { "\($0.number) \($0.ending) \($0.wasEnd) \($0.text)" } == ["1 failed false boom", "1 cancelled true "])
+        #expect(told.map(\.startedAt) == [failedAt - 5, endedAt] && told.map(\.finishedAt) == [failedAt, endedAt])
+    }
+
+    @Test func attemptsOfEarlierLayouts_areReadAsTheyWere() throws {
+        let attempts = [EarlierAttempt.Ending.succeeded, .failed, .cancelled, .lost].map { ending in
+            EarlierAttempt(number: 1, worker: WorkerNumber(1), startedAt: 0, endedAt: 0, ending: ending, wasEnd: false, text: "")
+        }
+        var writer = ByteWriter()
+        writer.write(earlierAttempts: attempts)
+        var reader = ByteReader(writer.bytes[...])
+        #expect(try reader.earlierAttempts() == attempts)
+        // They had the ending alone in that byte.
+        var old = ByteReader(writer.bytes.map { $0 & 0x80 == 0 ? $0 : $0 & 0x3f }[...])
+        #expect(try old.earlierAttempts().map(\.wasEnd) == [true, false, true, false])
+    }
+
     @Test func ofMany_theLastOnesAreKept() {
         var cluster = FakeCluster()
         cluster.attach(1)

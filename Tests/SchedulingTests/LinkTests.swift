@@ -331,6 +331,18 @@ struct LinkTests {
         #expect(cluster.heldPaths == ["a"])
     }
 
+    @Test func whatExcludesEachOther_hidesNoOtherFault() {
+        let graph = Sketch.group(
+            "root",
+            [
+                Sketch.op("a").having { ($0.atMostOnce, $0.recomputable) = (true, true) }, .op("b", after: ["c"]), .op("c", after: ["b"]),
+            ]
+        ).graph()
+        let messages = graph.faults().map(\.message)
+        #expect(messages.count == 2 && messages.first?.contains("exclude each other") == true, "\(messages)")
+        #expect(messages.last?.contains("cycle") == true, "\(messages)")
+    }
+
     @Test func atMostOnce_isRefused_alsoAroundAndInside() {
         func once(_ sketch: Sketch) -> Sketch { sketch.having { $0.atMostOnce = true } }
         let graph = Sketch.group(

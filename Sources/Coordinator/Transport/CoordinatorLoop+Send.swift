@@ -155,7 +155,8 @@ extension CoordinatorLoop {
         if isBehind, !batch.events.isEmpty, batch.events.allSatisfy({ $0.progress != nil }) { return }
         for event in batch.events where !isBehind || event.progress == nil {
             if bytes + event.wireBytes > CoordinatorLimits.packedMessageBytes {
-                sendEvents(batch.submission, events, batch.view, to: peer)
+                // Who reads an end reads nothing behind it.
+                sendEvents(batch.submission, events, batch.view.beforeItsEnd, to: peer)
                 (events, bytes) = ([], 0)
             }
             events.append(event.wire)

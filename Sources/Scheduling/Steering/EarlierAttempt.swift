@@ -21,8 +21,8 @@ public struct EarlierAttempt: Hashable, Sendable {
     /// Why it failed, was ended or was lost; empty: nothing is known of that.
     public var text: String
 
-    /// In a snapshot, with the ending: it was no end. Layouts before the fifteenth do not say.
-    fileprivate static let noEnd: UInt8 = 0x80
+    /// In a snapshot, beside the ending: whether it was the operation's. Layouts before the fifteenth do not say.
+    fileprivate static let (saysSo, isEnd): (UInt8, UInt8) = (0x80, 0x40)
 }
 
 extension Submission {
@@ -69,10 +69,12 @@ extension Submission {
     ) {
         guard startedAt > 0, node(unit).isOperation, !units[unit].isEvaluating, let worker = units[unit].lastWorker else { return }
         var attempts = earlierAttempts[Int32(unit)] ?? []
+        var startedAt = startedAt
         if let last = attempts.last, last.number == units[unit].attempts {
             // Its success, which did not count, is known.
             guard wasEnd, !last.wasEnd else { return }
-            attempts.removeLast()
+            // How it ended by itself, before the operation ended without another one, stays known.
+            if last.ending == ending { attempts.removeLast() } else { startedAt = endedAt }
         }
         if attempts.count == Self.earlierAttemptsMax { attempts.removeFirst() }
         attempts.append(
@@ -110,7 +112,7 @@ extension ByteWriter {
             writer.write(UInt64(attempt.worker.rawValue))
             writer.write(attempt.startedAt)
             writer.write(attempt.endedAt)
-            writer.write(attempt.ending.rawValue | (attempt.wasEnd ? 0 : EarlierAttempt.noEnd))
+            writer.write(attempt.ending.rawValue | EarlierAttempt.saysSo | (attempt.wasEnd ? EarlierAttempt.isEnd : 0))
             writer.write(attempt.text)
         }
     }
@@ -122,12 +124,13 @@ extension ByteReader {
             let (number, worker) = (try reader.signed32(), WorkerNumber(try reader.unsigned32()))
             let (startedAt, endedAt) = (try reader.signed(), try reader.signed())
             let byte = try reader.byte()
-            guard let ending = EarlierAttempt.Ending(rawValue: byte & ~EarlierAttempt.noEnd) else {
+            guard let ending = EarlierAttempt.Ending(rawValue: byte & ~(EarlierAttempt.saysSo | EarlierAttempt.isEnd)) else {
                 throw DecodingFailure("an attempt's end is \(byte)")
             }
+            let wasEnd = byte & EarlierAttempt.saysSo != 0 ? byte & EarlierAttempt.isEnd != 0 : ending == .succeeded || ending == .cancelled
             return EarlierAttempt(
                 number: number, worker: worker, startedAt: startedAt, endedAt: endedAt, ending: ending,
-                wasEnd: byte & EarlierAttempt.noEnd == 0, text: try reader.text())
+                wasEnd: wasEnd, text: try reader.text())
         }
     }
 }

@@ -46,11 +46,13 @@ extension Graph {
                 0, "the lists of its forEachs make more than the limit of \(limits.unitsMax) units; split it into several submissions")
             return ([fault], .malformed)
         }
-        let faults = idFaults(layout) + deciderFaults() + preparationFaults(layout) + referenceFaults(layout) + optionFaults()
-        guard faults.isEmpty else { return (faults, .faulty) }
+        let faults = idFaults(layout) + deciderFaults() + preparationFaults(layout) + referenceFaults(layout)
+        // What they say of a node holds for no other one: the rest is judged as well.
+        let options = optionFaults()
+        guard faults.isEmpty else { return (faults + options, .faulty) }
         let cycles = cycleFaults(layout)
-        guard cycles.isEmpty else { return (cycles, .connected) }
-        return (placeFaults(layout) + keyFaults(layout) + scopeFaults(layout) + retriedUniquenessFaults(layout), .connected)
+        guard cycles.isEmpty else { return (options + cycles, .connected) }
+        return (options + placeFaults(layout) + keyFaults(layout) + scopeFaults(layout) + retriedUniquenessFaults(layout), .connected)
     }
 
     enum Soundness {
