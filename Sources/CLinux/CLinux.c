@@ -189,11 +189,11 @@ int clinux_epoll_create(void) {
     return epoll_create1(EPOLL_CLOEXEC);
 }
 
-int clinux_epoll_add(int epoll, int descriptor, unsigned interest) {
+int clinux_epoll_add(int epoll, int descriptor, unsigned interest, uint64_t token) {
     struct epoll_event event;
     memset(&event, 0, sizeof event);
     event.events = (interest & CLINUX_READABLE ? EPOLLIN : 0) | (interest & CLINUX_WRITABLE ? EPOLLOUT : 0);
-    event.data.fd = descriptor;
+    event.data.u64 = token;
     return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
@@ -203,12 +203,12 @@ int clinux_epoll_remove(int epoll, int descriptor) {
     return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event);
 }
 
-int clinux_epoll_wait(int epoll, int *ready, int capacity, int milliseconds) {
+int clinux_epoll_wait(int epoll, uint64_t *ready, int capacity, int milliseconds) {
     struct epoll_event events[128];
     if (capacity > 128) capacity = 128;
     int count = epoll_wait(epoll, events, capacity, milliseconds);
     if (count < 0) return errno == EINTR ? 0 : -1;
-    for (int i = 0; i < count; i++) ready[i] = events[i].data.fd;
+    for (int i = 0; i < count; i++) ready[i] = events[i].data.u64;
     return count;
 }
 

@@ -26,6 +26,41 @@ import Testing
         loop.submit { loop.stop() }
     }
 
+    /// Two are ready in one turn. Whichever comes first closes the other, whose number a third one gets, which is not ready.
+    @Test func whatWasReadyWithANumber_isNotTakenForWhoGetsItNext() async throws {
+        let loop = try EventLoop()
+        let log = Log()
+        loop.submit {
+            do {
+                let (first, second, third) = (try Self.pipe(), try Self.pipe(), try Self.pipe())
+                for (own, other) in [(first, second), (second, first)] {
+                    try loop.watch(own.read, .readable) {
+                        loop.unwatch(own.read)
+                        loop.unwatch(other.read)
+                        // Closes it, and the third one has its number.
+                        #expect(dup2(third.read, other.read) == other.read)
+                        do {
+                            try loop.watch(other.read, .readable) { log.entries.append(Int(other.read)) }
+                        } catch { Issue.record(error) }
+                        loop.after(milliseconds: 0) { loop.stop() }
+                    }
+                    #expect(write(own.write, "x", 1) == 1)
+                }
+            } catch {
+                Issue.record(error)
+                loop.stop()
+            }
+        }
+        await onThread { loop.run() }
+        #expect(log.entries.isEmpty)
+    }
+
+    private static func pipe() throws -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        try #require(Glibc.pipe(&ends) == 0)
+        return (ends[0], ends[1])
+    }
+
     @Test func loopThatRests_doesWhatIsNotHurried_byItself() async throws {
         let loop = try EventLoop()
         let log = Log()

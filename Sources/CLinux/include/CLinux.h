@@ -79,11 +79,11 @@ bool clinux_is_hung_up(int descriptor);
 #define CLINUX_WRITABLE 2u
 
 int clinux_epoll_create(void);
-// Watches `descriptor`; errors and hang-ups count as whatever is watched for.
-int clinux_epoll_add(int epoll, int descriptor, unsigned interest);
+// Watches `descriptor`, for `token`; errors and hang-ups count as whatever is watched for.
+int clinux_epoll_add(int epoll, int descriptor, unsigned interest, uint64_t token);
 int clinux_epoll_remove(int epoll, int descriptor);
-// Fills `ready` with up to `capacity` descriptors; -1 waits without limit. Returns how many, 0 also when interrupted.
-int clinux_epoll_wait(int epoll, int *ready, int capacity, int milliseconds);
+// Fills `ready` with up to `capacity` tokens; -1 waits without limit. Returns how many, 0 also when interrupted.
+int clinux_epoll_wait(int epoll, uint64_t *ready, int capacity, int milliseconds);
 
 // A counter that another thread raises to wake an epoll; it does not block.
 int clinux_wake_create(void);

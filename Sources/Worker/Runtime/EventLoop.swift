@@ -8,7 +8,7 @@ import Wire
 ///
 /// It owns whatever is only touched from its handlers: no locks, no hops. Nothing handed to it may block.
 ///
-/// `@unchecked Sendable`: `inbox` is guarded by its mutex; everything in `watched`, `timers`, `nextTimer`, `restMilliseconds`
+/// `@unchecked Sendable`: `inbox` is guarded by its mutex; everything in `tokens`, `watched`, `timers`, `nextTimer`, `restMilliseconds`
 /// and `isStopped` is touched on the loop's thread only (checked in debug builds), or before ``run()`` is called.
 final class EventLoop: @unchecked Sendable {
     struct Interest: OptionSet, Sendable {
@@ -45,7 +45,11 @@ final class EventLoop: @unchecked Sendable {
     private let epoll: Int32
     private let wake: Int32
     private let inbox = Guarded(Inbox())
-    private var watched: [Int32: () -> Void] = [:]
+    /// A descriptor's number may be another one's by the time that what was ready with it is handled; its token is nobody else's.
+    private var tokens: [Int32: UInt64] = [:]
+    private var nextToken: UInt64 = 0
+    private var watched: [UInt64: () -> Void] = [:]
+    private static let wakeToken: UInt64 = 0
     private var timers: [Timer: (deadline: Int64, work: () -> Void)] = [:]
     private var nextTimer: UInt64 = 0
     private var restMilliseconds: Int32?
@@ -56,7 +60,7 @@ final class EventLoop: @unchecked Sendable {
     init() throws {
         epoll = try SystemCallError.check(clinux_epoll_create(), "epoll_create1")
         wake = try SystemCallError.check(clinux_wake_create(), "eventfd")
-        _ = try SystemCallError.check(clinux_epoll_add(epoll, wake, CLINUX_READABLE), "epoll_ctl")
+        _ = try SystemCallError.check(clinux_epoll_add(epoll, wake, CLINUX_READABLE, Self.wakeToken), "epoll_ctl")
     }
 
     deinit {
@@ -112,13 +116,17 @@ final class EventLoop: @unchecked Sendable {
     /// Calls `handler` whenever `descriptor` is ready, errors and hang-ups included, until ``unwatch(_:)``.
     func watch(_ descriptor: Int32, _ interest: Interest, _ handler: @escaping () -> Void) throws {
         assertOnLoop()
-        _ = try SystemCallError.check(clinux_epoll_add(epoll, descriptor, interest.rawValue), "epoll_ctl")
-        watched[descriptor] = handler
+        let token = nextToken + 1
+        _ = try SystemCallError.check(clinux_epoll_add(epoll, descriptor, interest.rawValue, token), "epoll_ctl")
+        nextToken = token
+        tokens[descriptor] = token
+        watched[token] = handler
     }
 
     func unwatch(_ descriptor: Int32) {
         assertOnLoop()
-        guard watched.removeValue(forKey: descriptor) != nil else { return }
+        guard let token = tokens.removeValue(forKey: descriptor) else { return }
+        watched[token] = nil
         clinux_epoll_remove(epoll, descriptor)
     }
 
@@ -152,15 +160,15 @@ final class EventLoop: @unchecked Sendable {
     /// Runs until ``stop()``. `afterEachTurn` is called whenever all that was ready has been handled.
     func run(afterEachTurn: () -> Void = {}) {
         thread = pthread_self()
-        var ready = [Int32](repeating: -1, count: 128)
+        var ready = [UInt64](repeating: 0, count: 128)
         while !isStopped {
             let rest = beginRest()
             let count = clinux_epoll_wait(epoll, &ready, Int32(ready.count), rest ?? timeout())
             let hasWorked = rest == nil || endRest()
             precondition(count >= 0, "epoll_wait failed with errno \(errno): the loop owns its descriptor")
-            for descriptor in ready[..<Int(count)] {
+            for token in ready[..<Int(count)] {
                 // A handler before this one may have stopped watching it.
-                if descriptor == wake { drainInbox() } else { watched[descriptor]?() }
+                if token == Self.wakeToken { drainInbox() } else { watched[token]?() }
             }
             let hasFired = fireTimers()
             // A rest in which nothing came is no turn: the next thing that comes wakes the loop.

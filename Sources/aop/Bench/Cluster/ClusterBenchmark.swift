@@ -111,16 +111,19 @@ struct ClusterBenchmark: Sendable {
     @discardableResult
     private static func untilDone(_ graph: WireGraph, _ count: Int, _ connection: ClusterConnection) async throws -> String {
         let submission = try await connection.run(graph).submission
-        try check(submission, count)
+        try await check(submission, count, connection)
         return submission.id
     }
 
     /// - Throws: `ToolError` if not as many succeeded as were to.
-    static func check(_ submission: WireSubmissionView, _ count: Int) throws {
+    static func check(_ submission: WireSubmissionView, _ count: Int, _ connection: ClusterConnection) async throws {
         guard submission.counts.succeeded != UInt64(count) else { return }
+        let first = try await connection.result(of: submission.id).failures.first
+        let failure = first.map { "; \($0.path) failed: \($0.errors.first?.message ?? "")" } ?? ""
         throw ToolError(
             .toolError, "bench",
-            "of \(count) operations of the workload `\(submission.name)` \(submission.counts.succeeded) succeeded: nothing was measured")
+            "of \(count) operations of the workload `\(submission.name)` \(submission.counts.succeeded) succeeded: nothing was measured\(failure)"
+        )
     }
 
     private static func latencies(

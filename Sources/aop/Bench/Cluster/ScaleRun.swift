@@ -31,7 +31,7 @@ struct ScaleRun: Sendable {
         let recovered = try await connection.show(id).counts.succeeded
         _ = try await view(of: id, connection) { $0 > recovered }
         let restart = clock.now - death
-        try ClusterBenchmark.check(try await connection.outcome(of: id), operations)
+        try await ClusterBenchmark.check(try await connection.outcome(of: id), operations, connection)
         return (
             Figures(
                 admissionSeconds: admission / .seconds(1), bytesPerUnit: Double(max(0, resident)) / Double(graph.nodes.count),
