@@ -3,6 +3,23 @@ import Testing
 
 /// What must not run twice.
 @Suite struct AtMostOnceTests {
+    /// Others are sent ahead, when it is known that they are short; it would be lost with what it waits for.
+    @Test func itWaitsForAFreeSlot_notInAnExecutor() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let nodes = (0..<20).map { number in Sketch.op("n\(number)").having { $0.atMostOnce = number >= 10 } }
+        cluster.submit(Sketch.group("root", nodes).graph())
+        cluster.end("n0", lasting: 1)
+        #expect(cluster.heldPaths.count == 1)
+        var most = 0
+        for _ in 1..<20 {
+            guard let path = cluster.heldPaths.first else { break }
+            most = max(most, cluster.heldPaths.count { path in (10..<20).contains { path == "n\($0)" } })
+            cluster.end(path, lasting: 1)
+        }
+        #expect(most == 1 && cluster.view()?.state == .succeeded)
+    }
+
     private static let graph = Sketch.group("root", [.op("a").having { $0.atMostOnce = true }, .op("b", after: ["a"])]).graph()
 
     private func failure(_ cluster: inout FakeCluster) -> Failure? { cluster.operations().first { $0.path == "a" }?.errors.first }

@@ -8,7 +8,7 @@ extension Submission {
         case alone
         /// It is a group, which goes to a worker only to be evaluated.
         case toBeJudged
-        /// With those whose conditions are judged when there is an executor.
+        /// With those that go only where a slot is free: their conditions are judged then, or they fail with the executor that they wait in.
         case conditioned
         /// With those whose submitters have a say in their ends.
         case concluding
@@ -20,7 +20,7 @@ extension Submission {
         if isConcluding(unit) { return .concluding }
         if lacksStream(unit) { return .none }
         if units[unit].isSuspect { return .alone }
-        guard hasConditions(unit) else { return .plain(standing(unit)) }
+        guard hasConditions(unit) else { return isAtMostOnce(unit) ? .conditioned : .plain(standing(unit)) }
         if case .group = node(unit).kind, !needsProbing(unit) { return .toBeJudged }
         return .conditioned
     }
