@@ -121,6 +121,25 @@ import Testing
         }
     }
 
+    /// Also its witness: what is left there would be taken for what belongs to nothing, and removed.
+    @Test(arguments: [("blobs/incoming/1", false), ("blobs/ab/cdef", true), ("history.sqlite", true)])
+    func directoryWhoseJournalIsGone_isNotTakenForANewOne(_ rest: String, isRefused: Bool) throws {
+        let data = temporary.path + "/data"
+        let file = URL(fileURLWithPath: "\(data)/\(rest)")
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try Data("x".utf8).write(to: file)
+        guard isRefused else {
+            _ = try Recovery(configuration(), logger: TestCoordinator.quiet)
+            return
+        }
+        let remains = rest.hasPrefix("blobs") ? "\(data)/blobs" : "\(data)/history.sqlite"
+        #expect(throws: JournalError.journalIsGone(path: "\(data)/journal.sqlite", remains: remains)) {
+            try Recovery(configuration(), logger: TestCoordinator.quiet)
+        }
+        #expect(FileManager.default.fileExists(atPath: file.path))
+    }
+
     @Test func anotherJournalOfTheSameLength_isRefused() throws {
         let (database, directory) = try makeDatabase()
         let end = try database.commit([batch(Facts.types(0..<1), after: .empty)], after: .empty)

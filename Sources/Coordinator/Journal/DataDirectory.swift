@@ -39,6 +39,15 @@ public final class DataDirectory: Sendable {
     var elementsPath: String { path + "/elements.sqlite" }
     var historyPath: String { path + "/history.sqlite" }
     var blobsPath: String { path + "/blobs" }
+
+    /// What is there only where there was a journal: the history of submissions, or large values, which are removed when no journal names them.
+    var remainsOfAJournal: String? {
+        if DurableFiles.isThere(historyPath) { return historyPath }
+        // What is in `incoming` belongs to nothing yet.
+        let values = FileManager.default.enumerator(atPath: blobsPath)?.lazy.compactMap { $0 as? String }
+            .first { !$0.hasPrefix("incoming") && $0.contains("/") }
+        return values == nil ? nil : blobsPath
+    }
     private static func lockPath(in path: String) -> String { path + "/coordinator.lock" }
 
     /// Opens the directory, making it where it is missing, and locks it.

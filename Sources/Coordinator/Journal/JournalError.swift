@@ -27,6 +27,8 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
     case lostRecords(path: String, acknowledged: UInt64, found: UInt64)
     /// Others were told of another fact under this sequence.
     case otherJournal(path: String, sequence: UInt64)
+    /// There is none, and in the directory is what only a coordinator with a journal leaves.
+    case journalIsGone(path: String, remains: String)
     /// Another program has kept the file locked for longer than this one waits.
     case locked(path: String, action: String)
     /// Large values that acknowledged outcomes name are not there; `place` is one of those that had them.
@@ -70,6 +72,9 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
             "\(path): it ends at fact \(found), and \(acknowledged) were acknowledged: its end is lost. \(Self.remedy)"
         case .otherJournal(let path, let sequence):
             "\(path): its fact \(sequence) is another one than was acknowledged. \(Self.remedy)"
+        case .journalIsGone(let path, let remains):
+            "\(path) is missing, and \(remains) belongs to one. Nothing was changed. Put the journal back, with journal.sqlite-wal and "
+                + "journal.acknowledged, or a backup: aop journal restore. To begin anew, give the coordinator an empty directory, or remove \(remains)"
         case .missingValues(let path, let count, let place):
             "\(path): \(count) large value\(count == 1 ? "" : "s") that the journal names \(count == 1 ? "is" : "are") missing or cut off, "
                 + "that of \(place) among them. Nothing was changed. Put the files back from a backup of the data directory, or give them up: "

@@ -116,6 +116,7 @@ struct Recovery {
         switch try JournalDatabase.look(at: directory) {
         case .nothing:
             try JournalWitness.check(in: directory, nil, reaches: .empty)
+            if let remains = directory.remainsOfAJournal { throw .journalIsGone(path: directory.journalPath, remains: remains) }
             return nil
         case .earlier: return nil
         case .journal(let reader):
