@@ -97,6 +97,17 @@ extension SystemTests {
             }
         }
 
+        /// As when who reads its log has gone.
+        @Test func coordinatorWithoutHTTP_outlivesABrokenPipe() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator("--no-http")
+                try await coordinator.send(SIGPIPE)
+                #expect(try await harness.aop("list").status == 0)
+                try await coordinator.send(SIGTERM)
+                #expect(try await coordinator.finish().status == 0)
+            }
+        }
+
         @Test func ctrlCOfSubmitWait_saysThatTheWorkGoesOn() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()
@@ -116,28 +127,26 @@ extension SystemTests {
         }
 
         /// Another process holds its journal's lock.
-        @Test func submitThatIsNotAnswered_saysSo_andWhatIsNotKnownWhenItIsInterrupted() async throws {
+        @Test(arguments: [
+            ([], "whether it was accepted is not known: `aop list` shows it if it was"),
+            (["--key", "one"], "submit it again with the same --key, and it runs once"),
+        ])
+        func submitThatIsNotAnswered_saysSo_andWhatIsNotKnownWhenItIsInterrupted(_ key: [String], remedy: String) async throws {
             try await ProcessHarness.with { harness in
-                let coordinator = try await harness.startCoordinator()
+                _ = try await harness.startCoordinator()
                 let graph = try harness.write("one.yaml", "group:\n  - run: echo once\n")
                 var configuration = GRDB.Configuration()
                 configuration.allowsUnsafeTransactions = true
                 let journal = try DatabaseQueue(path: "\(harness.directory)/data/journal.sqlite", configuration: configuration)
                 try await journal.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-                let plain = harness.startAOP("submit", graph)
-                let keyed = harness.startAOP("submit", graph, "--key", "one")
-                for submit in [plain, keyed] {
-                    try await eventually("it says that nobody answers", last: { submit.stderr }) {
-                        submit.stderr.contains("the coordinator does not answer; trying again")
-                    }
-                    try await submit.send(SIGINT)
-                    #expect(try await submit.finish().status == 130)
+                let submit = harness.start(BuiltProducts.aop, ["submit", graph, "--coordinator", harness.endpoint] + key)
+                try await eventually("it says that nobody answers", last: { submit.stderr }) {
+                    submit.stderr.contains("the coordinator does not answer; trying again")
                 }
-                #expect(plain.stderr.contains("whether it was accepted is not known: `aop list` shows it if it was"), "\(plain.stderr)")
-                #expect(keyed.stderr.contains("submit it again with the same --key, and it runs once"), "\(keyed.stderr)")
+                try await submit.send(SIGINT)
+                #expect(try await submit.finish().status == 130)
+                #expect(submit.stderr.contains(remedy), "\(submit.stderr)")
                 try await journal.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-                try await coordinator.send(SIGTERM)
-                _ = try await coordinator.finish()
             }
         }
 

@@ -116,6 +116,8 @@ struct CoordinatorCommand: ToolCommand {
     var isPartOfARun: Bool { privateDirectory != nil }
 
     func execute(_ console: Console) async throws -> ExitStatus {
+        // Who reads its log may go.
+        signal(SIGPIPE, SIG_IGN)
         // It outlives a run that is killed, for as long as its orderly end takes.
         let hold = privateDirectory.flatMap { PrivateDirectory.Hold(of: $0) }
         defer { withExtendedLifetime(hold) {} }
