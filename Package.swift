@@ -302,7 +302,8 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: strict),
         .testTarget(name: "GraphFileTests", dependencies: ["GraphFile", "Wire"], swiftSettings: strict),
-        .testTarget(name: "CoordinatorTests", dependencies: ["Coordinator", "Scheduling", "Wire"], swiftSettings: strict),
+        .testTarget(
+            name: "CoordinatorTests", dependencies: ["AOperation", "Coordinator", "Executing", "Scheduling", "Wire"], swiftSettings: strict),
         .executableTarget(
             name: "TrialSubmitter", dependencies: ["AOperation", "Cluster", "TrialOperations"], path: "Tests/Trial/TrialSubmitter",
             swiftSettings: strict),

@@ -8,14 +8,6 @@ package protocol CodedFailure: Error {
     func describe(in failure: inout WireOperationFailure)
 }
 
-/// An error that was born in another process, as it arrived; forwarded it travels on unchanged.
-package struct RemoteFailure: LocalizedError, Hashable, Sendable {
-    package let failure: WireOperationFailure
-    package var errorDescription: String? { failure.message }
-
-    package init(failure: WireOperationFailure) { self.failure = failure }
-}
-
 /// How an error of another process came here.
 package final class Transit: Sendable {
     package let failure: WireOperationFailure
@@ -24,28 +16,16 @@ package final class Transit: Sendable {
 }
 
 extension AOperationError {
-    /// An error of another process, with the state and publisher it was born with; itself again if its type is known
-    /// here.
+    /// An error of another process, with the state and publisher it was born with; itself again if its type is known here.
     package init(_ failure: WireOperationFailure) {
-        let state: FailureState = failure.state == .condition ? .condition : .execution
-        let publisher = failure.publisher.isEmpty ? nil : failure.publisher
-        switch failure.code {
-        case .cancelled: self.init(IsCancelled(operation: failure.publisher), state: state, publisher: publisher)
-        case .receivedValueIsNil: self.init(ReceivedValueIsNil(operation: failure.publisher), state: state, publisher: publisher)
-        case .workerLost:
-            self.init(WorkerLost(operation: failure.publisher, reason: failure.message), state: state, publisher: publisher)
-        case .quarantined:
-            self.init(Quarantined(operation: failure.publisher, reason: failure.message), state: state, publisher: publisher)
-        default:
-            self.init(
-                AOperationError.ofParts(in: failure, { AOperationError($0) }) ?? PortableErrors.error(from: failure.error)
-                    ?? RemoteFailure(failure: failure), state: state, publisher: publisher)
-        }
+        self.init(
+            failure.publishedError(), state: failure.state == .condition ? .condition : .execution,
+            publisher: failure.publisher.isEmpty ? nil : failure.publisher)
         transit = Transit(failure)
     }
 
     /// The error of a condition that is made of others; nil: it is none.
-    package static func ofParts(in failure: WireOperationFailure, _ part: (WireOperationFailure) -> AOperationError) -> (any Error)? {
+    fileprivate static func ofParts(in failure: WireOperationFailure, _ part: (WireOperationFailure) -> AOperationError) -> (any Error)? {
         guard failure.code == .condition, failure.hasParts else { return nil }
         switch failure.typeName {
         case "AndCondition.Error": return AndCondition.Error(errors: failure.parts.map(part))
@@ -56,6 +36,31 @@ extension AOperationError {
 }
 
 extension WireOperationFailure {
+    /// The error that was published: of the library's own types, or of one that this process has registered; else a `RemoteError`.
+    ///
+    /// - Parameters:
+    ///   - name: what the operation is called here in which it was born.
+    ///   - others: what others are called here.
+    ///   - part: the errors of which it is made.
+    package func publishedError(
+        name: (String) -> String = { $0 }, others: (String) -> String = { $0 },
+        part: (WireOperationFailure) -> AOperationError = { AOperationError($0) }
+    ) -> any Error {
+        switch code {
+        case .cancelled: return AOperationError.IsCancelled(operation: name(publisher))
+        case .receivedValueIsNil: return AOperationError.ReceivedValueIsNil(operation: name(publisher))
+        case .workerLost: return AOperationError.WorkerLost(operation: name(publisher), reason: message)
+        case .quarantined: return AOperationError.Quarantined(operation: name(publisher), reason: message)
+        case .submitterGone: return SubmitterGone(operation: name(publisher), reason: message)
+        default: break
+        }
+        if let error = AOperationError.ofParts(in: self, part) { return error }
+        guard let error = PortableErrors.error(from: self.error) else { return RemoteError(self) }
+        guard var naming = error as? any NamesOperations else { return error }
+        naming.rename(name, others: others)
+        return naming
+    }
+
     /// Of an alternative without alternatives there are none.
     fileprivate var hasParts: Bool { !parts.isEmpty || typeName == "OrCondition.Error" && error.isEmpty }
 }
@@ -71,10 +76,6 @@ extension WireOperationFailure {
     package init(_ error: AOperationError, host: String) {
         if let transit = error.transit as? Transit {
             self = transit.failure
-            return
-        }
-        if let remote = error.publishedError as? RemoteFailure {
-            self = remote.failure
             return
         }
         self.init()

@@ -80,7 +80,7 @@ extension WireOperationFailure {
         .with {
             $0.code = .timeout
             $0.message = "timed out after \(DurationText.seconds(milliseconds: milliseconds))"
-            $0.typeName = "Timeout"
+            $0.typeName = "TimeoutObserver.Error"
         }
     }
 

@@ -55,7 +55,7 @@ public enum Fact: Hashable, Sendable {
     /// The attempt, which goes on, has produced something for its group under an id of its own.
     case produced(UnitID, Attempt, Addition, at: Int64)
     /// The unit fails because asking for its locks would have closed a circle of waits; with what that would have been.
-    case lockCycleFound(UnitID, String, at: Int64)
+    case lockCycleFound(UnitID, LockCircle, at: Int64)
     /// The unit fails without being tried, because its like has ended too many processes; with what is known of that.
     case quarantineMet(UnitID, String, at: Int64)
     /// The unit fails without being tried: it was admitted before anybody knew its type, and does not fit what was registered.

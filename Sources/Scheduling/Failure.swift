@@ -56,7 +56,7 @@ public struct Failure: Hashable, Sendable {
     public var signal: Int32?
     public var stderr: String?
     public var host: String
-    /// Encoded image of a registered Codable error; empty: none.
+    /// Encoded image of a registered Codable error, or what stands in its place; empty: none.
     public var image: [UInt8]
     /// Path of the operation it was born in. Empty in what a worker reports of its own; the scheduler fills it in.
     public var origin: String
@@ -67,7 +67,7 @@ public struct Failure: Hashable, Sendable {
     public init(
         code: FailureCode, isCondition: Bool = false, publisher: String = "", message: String, typeName: String = "",
         exitCode: Int32? = nil, signal: Int32? = nil, stderr: String? = nil, host: String = "", image: [UInt8] = [],
-        origin: String = "", duplicateOf: String = ""
+        origin: String = "", duplicateOf: String = "", detail: FailureDetail? = nil
     ) {
         self.code = code
         self.isCondition = isCondition
@@ -81,6 +81,7 @@ public struct Failure: Hashable, Sendable {
         self.image = image
         self.origin = origin
         self.duplicateOf = duplicateOf
+        if let detail { self.detail = detail }
     }
 }
 

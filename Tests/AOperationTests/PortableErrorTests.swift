@@ -46,6 +46,32 @@ import Testing
         }
     }
 
+    @Test func theLibrarysOwn_areKnownEverywhere_andAreTheSameThere() throws {
+        let errors: [any PortableError & Hashable] = [
+            TimeoutObserver.Error(seconds: 1.5), TimeoutObserver.Error(seconds: .infinity),
+            AOperationError.QueueTimeout(operation: "a", limit: .milliseconds(5)),
+            AOperationError.DeadlinePassed(operation: "a", limit: .seconds(1 << 40)),
+            AOperationError.IgnoredDuplicate(of: "id", operation: "a"),
+            NoFailedDependencies.Error(failedDependencies: ["a"], canceledDependencies: ["b"]),
+            NoCancelledDependencies.Error(canceledDependencies: []),
+            NegatedCondition<FalseCondition>.Error(negatedConditionKey: "k"), FalseCondition.Error(), BlockCondition.Error(),
+            ReachabilityCondition.Error(url: URL(string: "http://host/"), connection: .cellular, reason: "no"),
+            AOperationError.StreamVoided(producer: "a"),
+        ]
+        for error in errors {
+            let image = try #require(PortableErrors.image(of: error))
+            let arrived = try #require(PortableErrors.error(from: image) as? any PortableError & Hashable, "\(type(of: error))")
+            #expect(AnyHashable(arrived) == AnyHashable(error))
+        }
+    }
+
+    /// What another language's, or release's, process has to know them by.
+    @Test func theLibrarysOwn_haveTheirTypesNames() {
+        let names = PortableErrors.libraryErrors.map { $0.errorName }
+        #expect(names.contains("AOperation.AOperationError.QueueTimeout") && names.contains("AOperation.TimeoutObserver.Error"))
+        #expect(Set(names).count == names.count)
+    }
+
     @Test func otherErrors_andLargeOnes_travelAsTheirText() {
         #expect(PortableErrors.image(of: Local()) == nil)
         #expect(PortableErrors.image(of: Large()) == nil)

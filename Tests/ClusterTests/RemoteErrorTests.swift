@@ -29,25 +29,61 @@ import Wire
         }
     }
 
+    /// One of the library's, as it comes from a coordinator, which calls the operation by its path.
+    private func error(_ code: WireFailureCode, _ error: some PortableError) -> any Error {
+        var wire = failure(code, "first")
+        wire.error = PortableErrors.image(of: error) ?? Data()
+        return graph.error(wire, of: 1).publishedError
+    }
+
     @Test func theLibrarysErrors_areThemselves_andNameTheOperationAsTheProgramDoes() {
         let graph = graph
-        func error(_ code: WireFailureCode, type: String = "") -> any Error {
-            graph.error(failure(code, "first", type: type), of: 1).publishedError
-        }
-        #expect(error(.cancelled) as? AOperationError.IsCancelled == .init(operation: "first"))
-        #expect(error(.receivedValueIsNil) as? AOperationError.ReceivedValueIsNil == .init(operation: "first"))
-        #expect(error(.timeout, type: "Timeout") as? TimeoutObserver.Error == .init(seconds: 2))
-        #expect((error(.timeout, type: "AOperationError.QueueTimeout") as? AOperationError.QueueTimeout)?.limit == .seconds(3))
-        #expect((error(.deadline) as? AOperationError.DeadlinePassed)?.limit == .seconds(4))
+        #expect(
+            graph.error(failure(.cancelled, "first"), of: 1).publishedError as? AOperationError.IsCancelled == .init(operation: "first"))
+        #expect(
+            graph.error(failure(.receivedValueIsNil, "first"), of: 1).publishedError as? AOperationError.ReceivedValueIsNil
+                == .init(operation: "first"))
+        let gone = graph.error(failure(.submitterGone, "first"), of: 1).publishedError
+        #expect(gone as? SubmitterGone == .init(operation: "first", reason: "words"))
+        #expect(error(.timeout, TimeoutObserver.Error(seconds: 2)) as? TimeoutObserver.Error == .init(seconds: 2))
+        let queued = AOperationError.QueueTimeout(operation: "Emit", limit: .seconds(3))
+        #expect(error(.timeout, queued) as? AOperationError.QueueTimeout == .init(operation: "first", limit: .seconds(3)))
+        let passed = AOperationError.DeadlinePassed(operation: "first", limit: .seconds(4))
+        #expect(error(.deadline, passed) as? AOperationError.DeadlinePassed == passed)
+    }
+
+    @Test func errorsOfConditions_nameDependenciesAsTheProgramDoes() {
+        let producer = Emit("a")
+        producer.name = "source"
+        let receiver = Emit("b")
+        receiver.name = "target"
+        let graph = GraphBuilder.graph(of: [producer, receiver])
+        var wire = failure(.condition, "NoFailedDependencies", origin: graph.members[2].path, isCondition: true)
+        let told = NoFailedDependencies.Error(failedDependencies: [graph.members[1].path, "7fk2/other"], canceledDependencies: [])
+        wire.error = PortableErrors.image(of: told) ?? Data()
+        let error = graph.error(wire, of: 2)
+        #expect(
+            error.publishedError as? NoFailedDependencies.Error
+                == .init(failedDependencies: ["source", "7fk2/other"], canceledDependencies: []))
+        #expect(error.publisher == "NoFailedDependencies" && error.state == .condition)
     }
 
     @Test func ignoredDuplicate_isTheLibrarysOwn_withTheIdAndTheFirst() {
         let graph = GraphBuilder.graph(of: [Only("id", "text")])
         var wire = failure(.duplicate, "Only", type: "AOperationError.IgnoredDuplicate", origin: "Only")
-        wire.duplicateOf = "7fk2/a"
+        wire.error = PortableErrors.image(of: AOperationError.IgnoredDuplicate(of: "id", operation: "Only", first: "7fk2/a")) ?? Data()
         let error = graph.error(wire, of: graph.members.count - 1)
         #expect(error.publishedError as? AOperationError.IgnoredDuplicate == .init(of: "id", operation: "Only", first: "7fk2/a"))
         #expect(error.localizedDescription.contains("7fk2/a"))
+    }
+
+    @Test func remoteError_thatAnOperationFailsWith_keepsWhatItIs() throws {
+        var wire = failure(.exit, "Emit")
+        wire.exitCode = 3
+        wire.stderr = "no"
+        let remote = try #require(graph.error(wire, of: 1).publishedError as? RemoteError)
+        let again = WireOperationFailure(AOperationError(remote), host: "here")
+        #expect(again.code == .exit && again.exitCode == 3 && again.stderr == "no" && again.message == "words" && again.host == "here")
     }
 
     @Test func anyOtherError_isARemoteOne_withEverythingThatIsKnown() throws {

@@ -205,7 +205,7 @@ import Wire
     @Test func failure_survivesTheWayThereAndBack() throws {
         let failure = Failure(
             code: .exit, isCondition: false, publisher: "p", message: "m", typeName: "t", exitCode: 3, signal: nil,
-            stderr: "oops", host: "h", image: [1, 2], origin: "a/b")
+            stderr: "oops", host: "h", image: Array("{}".utf8), origin: "a/b")
         #expect(try Failure(wire: failure.wire) == failure)
     }
 

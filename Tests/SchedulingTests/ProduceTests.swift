@@ -319,6 +319,11 @@ import Testing
         cluster.end("h/b", .production(.void, .of(.keyed("y", "k"))))
         let failed = cluster.operations(of: "key=2").first { $0.path == "h/y+1" }
         #expect(failed?.errors.first?.code == .lockCycle)
+        guard case .circle(let keys, let holders)? = failed?.errors.first?.detail else {
+            Issue.record("it does not say which circle: \(String(describing: failed))")
+            return
+        }
+        #expect(keys.count == 1 && holders.count == 1)
         #expect(failed?.errors.first?.message.contains("`k`") == true, "\(String(describing: failed?.errors))")
         #expect(cluster.heldPaths == ["g/x+1"])
     }

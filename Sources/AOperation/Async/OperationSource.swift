@@ -102,7 +102,7 @@ private struct Configuration: @unchecked Sendable {
 
 extension AOperationError {
     /// A second operation was needed for one that cannot be made anew.
-    public struct IsNotRetryable: LocalizedError, Hashable, Sendable {
+    public struct IsNotRetryable: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
         public let operation: String
 

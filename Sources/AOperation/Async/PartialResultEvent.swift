@@ -17,7 +17,7 @@ extension PartialResultEvent: Equatable where Element: Equatable {}
 extension AOperationError {
     /// Partial results were gone before they were read: more than ``PartialResultOperation/partialResultsHeldMax``
     /// were sent before the reader came, or by a sender that does not wait.
-    public struct PartialResultsMissed: LocalizedError, Hashable, Sendable {
+    public struct PartialResultsMissed: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
         public let operation: String
         /// How many are missing.

@@ -2,7 +2,7 @@ import Foundation
 
 extension AOperationError {
     /// An operation delivered a value of a type that its receiver does not take.
-    public struct DeliveryMismatch: LocalizedError, Hashable, Sendable {
+    public struct DeliveryMismatch: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation that delivered.
         public let producer: String
         /// The type of what it delivered.

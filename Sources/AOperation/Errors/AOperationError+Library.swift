@@ -36,7 +36,7 @@ extension AOperationError {
     }
 
     /// The operation ended its work without a result, although its `Output` is not `Void`.
-    public struct ResultIsMissing: LocalizedError, Hashable, Sendable {
+    public struct ResultIsMissing: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
         public let operation: String
 
@@ -50,7 +50,7 @@ extension AOperationError {
     }
 
     /// A group delivers to a receiver that takes `[T]`, and a child produced something else.
-    public struct ChildOutputMismatch: LocalizedError, Hashable, Sendable {
+    public struct ChildOutputMismatch: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the group.
         public let group: String
         /// Which child, counted from 0.

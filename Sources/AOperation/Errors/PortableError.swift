@@ -10,7 +10,8 @@ import Foundation
 /// PortableErrors.register(ParseError.self)      // in each process that is to know it
 /// ```
 /// What an operation fails with on a worker is told to the submitting process, and to receivers on other workers, as a
-/// value of this type, if they have registered it; otherwise as a text with its type's name.
+/// value of this type, if they have registered it; otherwise as a ``RemoteError``. The library's own errors, and `URLError`, need not
+/// be registered.
 public protocol PortableError: Error, Codable, Sendable {
     /// The name under which it travels; by default the fully qualified name of the type.
     static var errorName: String { get }
@@ -25,7 +26,8 @@ public enum PortableErrors {
     /// An encoded error is kept with the outcome, for ever as long as that; a larger one travels as its text.
     private static let imageBytesMax = 16 * 1024
 
-    private static let known = Guarded<[String: any PortableError.Type]>([LoadingError.errorName: LoadingError.self])
+    private static let known = Guarded<[String: any PortableError.Type]>(
+        Dictionary(uniqueKeysWithValues: libraryErrors.map { ($0.errorName, $0) }))
 
     /// Lets errors of these types arrive as themselves. A type that is known already, or takes another one's name,
     /// replaces that.

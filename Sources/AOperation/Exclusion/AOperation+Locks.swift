@@ -104,13 +104,13 @@ extension AOperation {
 
 extension AOperationError {
     /// A lock was asked for that would only come free after the operation that asks for it has ended.
-    public struct LockCycle: LocalizedError, Hashable, Sendable {
+    public struct LockCycle: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation that asked.
-        public let operation: String
+        public package(set) var operation: String
         /// The keys in the circle.
         public let keys: [String]
         /// The names of the operations that hold them.
-        public let holders: [String]
+        public package(set) var holders: [String]
 
         init(_ operation: AOperation, _ circle: WaitForGraph.Circle) {
             self.operation = operation.publisherName

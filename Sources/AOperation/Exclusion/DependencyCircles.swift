@@ -134,7 +134,7 @@ extension WaitForGraph.Circle {
 
 extension AOperationError {
     /// Operations wait for each other in a circle. The one whose dependency closed it fails with this, so that the others go on.
-    public struct DependencyCycle: LocalizedError, Hashable, Sendable {
+    public struct DependencyCycle: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation that closed the circle.
         public let operation: String
         /// The names of those in it: the operation waits for the first, each of them for the next, and the last for the

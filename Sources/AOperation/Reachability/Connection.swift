@@ -1,5 +1,5 @@
 /// A kind of network connection: one that is there, or one that is required.
-public enum Connection: Hashable, Sendable, CustomStringConvertible {
+public enum Connection: Hashable, Sendable, Codable, CustomStringConvertible {
     /// None. As a requirement: there must be none.
     case none
     /// Through a wireless interface.

@@ -9,7 +9,7 @@ import Foundation
 /// interface of that kind; a machine that has no such interface fails the condition, also where it would wait.
 public struct ReachabilityCondition: AOperationCondition, Sendable {
     /// There is no such connection.
-    public struct Error: LocalizedError, Hashable, Sendable {
+    public struct Error: LocalizedError, PortableError, Hashable, Sendable {
         /// What was to be reached; nil for the network.
         public let url: URL?
         /// The connection that is required.

@@ -83,7 +83,7 @@ extension AOperation {
 }
 
 /// An operation was added to a group that runs on a cluster.
-public struct AddedTooLate: LocalizedError, Hashable, Sendable {
+public struct AddedTooLate: LocalizedError, PortableError, Hashable, Sendable {
     /// The name of the group.
     public let group: String
     /// The name of the operation.

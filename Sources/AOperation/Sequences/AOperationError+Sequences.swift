@@ -2,7 +2,7 @@ import Foundation
 
 extension AOperationError {
     /// A sequence was given an operation that it had run before.
-    public struct StepRepeated: LocalizedError, Hashable, Sendable {
+    public struct StepRepeated: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the sequence.
         public let sequence: String
         /// The name of the operation.

@@ -63,7 +63,7 @@ extension StreamReceiver {
 extension AOperationError {
     /// The operation whose elements were read has begun anew: what was read is void. The operation that was reading is
     /// given up; whatever it ends with is of no interest.
-    public struct StreamVoided: LocalizedError, Hashable, Sendable {
+    public struct StreamVoided: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation that sent the elements.
         public let producer: String
 

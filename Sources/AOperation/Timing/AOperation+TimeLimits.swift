@@ -152,9 +152,9 @@ extension AOperation {
 
 extension AOperationError {
     /// The operation waited too long for its start.
-    public struct QueueTimeout: LocalizedError, Hashable, Sendable {
+    public struct QueueTimeout: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
-        public let operation: String
+        public package(set) var operation: String
         public let limit: Duration
 
         /// Also for an operation of another process.
@@ -169,9 +169,9 @@ extension AOperationError {
     }
 
     /// The operation took longer, all in all, than it was given.
-    public struct DeadlinePassed: LocalizedError, Hashable, Sendable {
+    public struct DeadlinePassed: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
-        public let operation: String
+        public package(set) var operation: String
         public let limit: Duration
 
         /// Also for an operation of another process.

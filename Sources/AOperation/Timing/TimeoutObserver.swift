@@ -10,7 +10,7 @@ import Foundation
 /// operation that `willFinish` holds back after retries is given the time once more.
 public struct TimeoutObserver: AttemptObserver {
     /// The operation took too long.
-    public struct Error: LocalizedError, Hashable, Sendable {
+    public struct Error: LocalizedError, PortableError, Hashable, Sendable {
         /// How long it was given, in seconds.
         public let seconds: TimeInterval
 

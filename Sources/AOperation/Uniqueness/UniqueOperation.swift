@@ -30,11 +30,11 @@ public enum DuplicatePolicy: Sendable, Hashable {
 
 extension AOperationError {
     /// Another operation with the same unique id was active.
-    public struct IgnoredDuplicate: LocalizedError, Hashable, Sendable {
+    public struct IgnoredDuplicate: LocalizedError, PortableError, Hashable, Sendable {
         /// The unique id.
         public let uniqueId: String
         /// The name of the ignored operation.
-        public let operation: String
+        public package(set) var operation: String
         /// On a cluster: submission and path of the operation that had the id.
         public let first: String?
 

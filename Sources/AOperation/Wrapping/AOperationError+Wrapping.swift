@@ -2,9 +2,9 @@ import Foundation
 
 extension AOperationError {
     /// The generator of a ``WrapperOperation`` returned nil.
-    public struct NothingToRun: LocalizedError, Hashable, Sendable {
+    public struct NothingToRun: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the wrapper.
-        public let operation: String
+        public package(set) var operation: String
 
         init(_ operation: AOperation) {
             self.operation = operation.publisherName
@@ -16,7 +16,7 @@ extension AOperationError {
     }
 
     /// An operation was to run itself, or one that it is inside of, as a part of itself: it would wait for ever.
-    public struct WaitsForItself: LocalizedError, Hashable, Sendable {
+    public struct WaitsForItself: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
         public let operation: String
         /// The name of the one it was to run.
@@ -37,7 +37,7 @@ extension AOperationError {
     }
 
     /// The gate of a ``GatedOperation`` did not let its operation through.
-    public struct GateIsClosed: LocalizedError, Hashable, Sendable {
+    public struct GateIsClosed: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation that was not run.
         public let operation: String
 

@@ -110,7 +110,7 @@ extension ConditionAnswer {
         }
         self.init(
             condition: Int(wire.condition), finding: finding, reason: Failure.cut(wire.reason, Failure.reasonBytesMax),
-            image: finding == .failed && wire.error.first != Failure.partsTag ? [UInt8](wire.error) : [])
+            image: finding == .failed && !Failure.isReserved(wire.error) ? [UInt8](wire.error) : [])
     }
 }
 

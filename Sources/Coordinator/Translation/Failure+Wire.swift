@@ -34,7 +34,7 @@ extension Failure {
             return
         }
         // What an image stands for otherwise is said above.
-        if wire.error.first != Self.partsTag { image = [UInt8](wire.error) }
+        if !Self.isReserved(wire.error) { image = [UInt8](wire.error) }
     }
 
     var wire: WireOperationFailure {
@@ -49,8 +49,9 @@ extension Failure {
         if let stderr { wire.stderr = stderr }
         wire.host = host
         wire.origin = origin
-        let parts = parts
-        if parts.isEmpty { wire.error = Data(image) } else { wire.parts = parts.map(\.wire) }
+        if !Self.isReserved(image) { wire.error = Data(image) }
+        wire.parts = parts.map(\.wire)
+        if let libraryError { wire.error = libraryError.image }
         wire.duplicateOf = duplicateOf
         return wire
     }

@@ -496,7 +496,7 @@ extension ByteReader {
         case Kind.streamBegun:
             return .streamBegun(try unit(), try attempt(), at: try time())
         case Kind.lockCycleFound:
-            return .lockCycleFound(try unit(), try text(), at: try time())
+            return .lockCycleFound(try unit(), try lockCircle(), at: try time())
         case Kind.misfitFound:
             return .misfitFound(try unit(), try text(), at: try time())
         case Kind.quarantineMet:

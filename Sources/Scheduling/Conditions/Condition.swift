@@ -11,6 +11,17 @@ public struct Condition: Hashable, Sendable {
         case rateLimit(RateLimit)
         /// What a worker that could run the node finds.
         case probe(Probe)
+
+        /// Its name in errors, as the local library calls it.
+        var key: String {
+            switch self {
+            case .noFailedDependencies: "NoFailedDependencies"
+            case .noCancelledDependencies: "NoCancelledDependencies"
+            case .timeWindow: "TimeWindow"
+            case .rateLimit: "RateLimit"
+            case .probe(let probe): probe.key
+            }
+        }
     }
     public var kind: Kind
     public var isNegated: Bool
@@ -21,17 +32,7 @@ public struct Condition: Hashable, Sendable {
     }
 
     /// Its name in errors, as the local library calls it.
-    public var key: String {
-        let name =
-            switch kind {
-            case .noFailedDependencies: "NoFailedDependencies"
-            case .noCancelledDependencies: "NoCancelledDependencies"
-            case .timeWindow: "TimeWindow"
-            case .rateLimit: "RateLimit"
-            case .probe(let probe): probe.key
-            }
-        return isNegated ? "Not<\(name)>" : name
-    }
+    public var key: String { isNegated ? "Not<\(kind.key)>" : kind.key }
 
     /// The limit that it looks at.
     var rate: RateLimit? { if case .rateLimit(let limit) = kind { limit } else { nil } }

@@ -107,7 +107,9 @@ extension Submission {
             switch results.first {
             case .satisfied?:
                 let name = part.key(conditions(of: unit))
-                return .failed(failure(unit, tree, "The condition \(name) succeed", []))
+                var failure = failure(unit, tree, "The condition \(name) succeed", [])
+                failure.detail = .negated(name)
+                return .failed(failure)
             case .failed?, .ignored?: return .satisfied
             case .notNow(let verdict)?: return .notNow(verdict)
             case .unknown?, nil: return .unknown
@@ -241,5 +243,5 @@ extension Failure {
     }
 
     /// No image begins with it: these are JSON.
-    public static let partsTag: UInt8 = 0
+    static let partsTag: UInt8 = 0
 }

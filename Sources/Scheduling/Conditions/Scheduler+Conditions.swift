@@ -72,6 +72,7 @@ extension Scheduler {
         // Workers say.
         case .probe: break
         }
+        if condition.isNegated, verdict.finding == .failed { verdict.image = Failure.image(of: .negated(condition.kind.key)) }
         return verdict
     }
 
@@ -95,6 +96,7 @@ extension Scheduler {
             verdict.reason = [("failed", failed), ("cancelled", cancelled)].filter { !$0.1.isEmpty }
                 .map { "\($0.0): \($0.1.prefix(10).joined(separator: ", "))\($0.1.count > 10 ? ", …" : "")" }.joined(separator: "; ")
             verdict.reason = "not all dependencies succeeded; \(verdict.reason)"
+            verdict.image = Failure.image(of: .dependencies(failed: failed, cancelled: cancelled))
         }
     }
 

@@ -5,11 +5,19 @@
 /// that holds other keys it waits while that holds them, and a group that somebody waits for while he holds keys did not
 /// seem to need any. So each time that something added asks for locks, whatever it would wait for is looked at, also as it
 /// may come to be; the request that would close a circle is the one that fails.
-enum LockCircle {
-    /// In words; nil: there is none.
+public struct LockCircle: Hashable, Sendable {
+    /// In words.
+    let text: String
+    let key: String
+    /// Who is in the way, by name.
+    let holder: String
+
+    fileprivate static let separator = "\0"
+
+    /// nil: there is none.
     ///
     /// - Complexity: O(whatever it would wait for, and the lines for locks among that).
-    static func search(for unit: UnitID, in durable: DurableState) -> String? {
+    static func search(for unit: UnitID, in durable: DurableState) -> LockCircle? {
         let index = durable.index(of: unit.submission)
         guard durable.submissions[index].isAdded(unit.index) else { return nil }
         var around: Set<UnitID> = [unit]
@@ -22,8 +30,11 @@ enum LockCircle {
         for term in durable.submissions[index].lockTerms(of: unit.index) {
             for first in search.inTheWay(of: term) {
                 guard let problem = search.waits(of: first) else { continue }
-                return "asks for the key `\(durable.locks.keys[Int(term.lock.key)])`, for which it would wait for"
-                    + " \(durable.name(of: first)), which \(problem); name the key on the group around both, or on neither"
+                let (key, holder) = (durable.locks.keys[Int(term.lock.key)], durable.name(of: first))
+                let text =
+                    "asks for the key `\(key)`, for which it would wait for \(holder), which \(problem);"
+                    + " name the key on the group around both, or on neither"
+                return LockCircle(text: text, key: key, holder: holder)
             }
         }
         return nil
@@ -105,8 +116,25 @@ private struct LockSearch {
 extension Submission {
     func lockCycleFailure(_ unit: Int) -> Failure {
         let path = path(of: unit)
+        guard let found = lockCycles[Int32(unit)] else { preconditionFailure("unit \(unit) of \(id) has closed no circle of waits") }
         return Failure(
-            code: .lockCycle, publisher: path, message: lockCycles[Int32(unit)] ?? "its locks would close a circle of waits",
-            typeName: "LockCycle", origin: path)
+            code: .lockCycle, publisher: path, message: found.text, typeName: "AOperationError.LockCycle", origin: path,
+            detail: found.key.isEmpty ? nil : .circle(keys: [found.key], holders: [found.holder]))
+    }
+}
+
+extension ByteWriter {
+    /// What it consists of is behind its text, so that the text alone can still be read.
+    mutating func write(_ circle: LockCircle) {
+        write([circle.text, circle.key, circle.holder].joined(separator: LockCircle.separator))
+    }
+}
+
+extension ByteReader {
+    mutating func lockCircle() throws(DecodingFailure) -> LockCircle {
+        let text = try text()
+        let parts = text.split(separator: LockCircle.separator, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3 else { return LockCircle(text: text, key: "", holder: "") }
+        return LockCircle(text: parts[0], key: parts[1], holder: parts[2])
     }
 }

@@ -84,7 +84,8 @@ extension Submission {
         writer.write(table: pauses) { $0.write($1) }
         writer.write(table: standings) { $0.write(standing: $1) }
         writer.write(table: joinedValues) { $0.write(received: $1) }
-        for texts in [lockCycles, quarantines, misfits, seizures] { writer.write(table: texts) { $0.write($1) } }
+        writer.write(table: lockCycles) { $0.write($1) }
+        for texts in [quarantines, misfits, seizures] { writer.write(table: texts) { $0.write($1) } }
         writer.write(table: histories) { writer, entries in
             writer.write(list: entries) { writer, entry in
                 writer.write(entry.at)
@@ -226,7 +227,7 @@ extension Submission {
         pauses = try reader.table { reader throws(DecodingFailure) in try reader.signed() }
         standings = try reader.table { reader throws(DecodingFailure) in try reader.standing() }
         joinedValues = try reader.table { reader throws(DecodingFailure) in try reader.received(depth: 0) }
-        lockCycles = try reader.table { reader throws(DecodingFailure) in try reader.text() }
+        lockCycles = try reader.table { reader throws(DecodingFailure) in try reader.lockCircle() }
         quarantines = try reader.table { reader throws(DecodingFailure) in try reader.text() }
         misfits = try reader.table { reader throws(DecodingFailure) in try reader.text() }
         seizures = try reader.table { reader throws(DecodingFailure) in try reader.text() }

@@ -189,7 +189,7 @@ extension Submission {
     }
 
     /// Asking for its locks would have closed a circle of waits.
-    mutating func refuseLocks(_ unit: Int, _ circle: String, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
+    mutating func refuseLocks(_ unit: Int, _ circle: LockCircle, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
         guard mayAskForLocks(unit) else { throw FactMismatch("\(path(of: unit)) was refused locks that it did not want") }
         lockCycles[Int32(unit)] = circle
         requestStop(unit, .lockCycle, hurried: false, at: at, &effects)
@@ -262,6 +262,10 @@ extension Submission {
         return failures.map { failure in
             var failure = failure
             guard failure.origin.isEmpty else { return failure }
+            if failure.isOfTheUnitsTimeout {
+                failure.typeName = "TimeoutObserver.Error"
+                failure.detail = .limit(milliseconds: node(unit).timeoutMilliseconds)
+            }
             failure.origin = path
             // What a worker ends an attempt with by itself (a timeout) is nobody's but the operation's.
             if failure.publisher.isEmpty, failure.code != .operation { failure.publisher = path }

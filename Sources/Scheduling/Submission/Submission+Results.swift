@@ -80,10 +80,10 @@ extension Submission {
 
     func timeoutFailure(_ unit: Int) -> Failure {
         let path = path(of: unit)
+        let limit = node(unit).timeoutMilliseconds
         return Failure(
-            code: .timeout, publisher: path, message: "timed out after \(Duration.text(milliseconds: node(unit).timeoutMilliseconds))",
-            typeName: "TimeoutObserver.Error", origin: path
-        )
+            code: .timeout, publisher: path, message: "timed out after \(Duration.text(milliseconds: limit))",
+            typeName: "TimeoutObserver.Error", origin: path, detail: .limit(milliseconds: limit))
     }
 
     /// forEach elements around the unit, innermost last.

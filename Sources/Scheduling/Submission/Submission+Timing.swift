@@ -62,20 +62,22 @@ extension Submission {
     private func deadlineFailure(_ unit: Int) -> Failure {
         let path = path(of: unit)
         let options = node(unit).options
+        let isByWallTime = deadlines[Int32(unit)] == options.deadline
         let limit =
-            deadlines[Int32(unit)] == options.deadline
+            isByWallTime
             ? "by \(WallTime.text(milliseconds: options.deadline))"
             : "within \(Duration.text(milliseconds: options.deadlineMilliseconds))"
         return Failure(
-            code: .deadline, publisher: path, message: "did not end \(limit)", typeName: "AOperationError.DeadlinePassed", origin: path)
+            code: .deadline, publisher: path, message: "did not end \(limit)", typeName: "AOperationError.DeadlinePassed", origin: path,
+            detail: isByWallTime ? nil : .limit(milliseconds: options.deadlineMilliseconds))
     }
 
     private func queueTimeoutFailure(_ unit: Int) -> Failure {
         let path = path(of: unit)
-        let limit = Duration.text(milliseconds: node(unit).options.queueTimeoutMilliseconds)
+        let limit = node(unit).options.queueTimeoutMilliseconds
         return Failure(
-            code: .timeout, publisher: path, message: "did not start within \(limit) after it was ready",
-            typeName: "AOperationError.QueueTimeout", origin: path)
+            code: .timeout, publisher: path, message: "did not start within \(Duration.text(milliseconds: limit)) after it was ready",
+            typeName: "AOperationError.QueueTimeout", origin: path, detail: .limit(milliseconds: limit))
     }
 
     // MARK: Delays

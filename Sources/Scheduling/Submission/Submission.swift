@@ -73,7 +73,7 @@ struct Submission {
     /// In ordered groups: the member before the first one of an addition. Looked up, never iterated.
     var before: [Int32: Int32] = [:]
     /// What would have been waited for in a circle, by unit. Looked up, never iterated.
-    var lockCycles: [Int32: String] = [:]
+    var lockCycles: [Int32: LockCircle] = [:]
     /// Why units were not tried.
     var quarantines: [Int32: String] = [:]
     /// What does not fit about units that were admitted before anybody knew their types.

@@ -150,7 +150,7 @@ extension Submission {
         return Failure(
             code: .duplicate, publisher: path,
             message: "is ignored: \(first) has the same unique id `\(id)` and was active\(obstacle.text)",
-            typeName: "AOperationError.IgnoredDuplicate", origin: path, duplicateOf: first)
+            typeName: "AOperationError.IgnoredDuplicate", origin: path, duplicateOf: first, detail: .uniqueID(id))
     }
 
     /// Whether a failed unit is a duplicate that was ignored, or a group that failed for want of anything worse: it counts

@@ -146,6 +146,8 @@ final class ConditionRound: Sendable {
             answer.finding = .satisfied
         case (.holds, true):
             fail(&answer, "the condition `\(question.type)` holds", question)
+            let error = NegatedConditionError(negatedConditionKey: question.type)
+            if answer.finding == .failed { answer.error = PortableErrors.image(of: error) ?? Data() }
         case (.fails(let reason, let error), false):
             fail(&answer, reason, question)
             if let error, answer.finding == .failed { answer.error = error }

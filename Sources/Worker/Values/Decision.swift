@@ -14,7 +14,7 @@ enum Decision {
         let elements: JSONScanner.Elements
         switch value {
         case .failure(let errors):
-            throw RemoteFailure(failure: errors.first ?? .unknown)
+            throw AOperationError(errors.first ?? .unknown)
         case .list(let list) where list.count > Limits.forEachElements:
             elements = .tooMany(list.count)
         case .list(let list):

@@ -8,7 +8,7 @@ import Executing
 package enum RemoteFaults {
     /// Once in each process, before anything is run.
     package static func register() {
-        FaultKinds.register { error in (error as? RemoteError)?.kind ?? (error as? RemoteFailure)?.kind }
+        FaultKinds.register { error in (error as? RemoteError)?.kind }
         FaultKinds.registerNames { error in error.nameInItsProgram }
         PortableErrors.register(ConformanceTypes.errors)
     }
@@ -19,18 +19,6 @@ extension RemoteError {
     fileprivate var kind: Fault.Kind? {
         switch code {
         case .timeout: .timeout
-        case .deadline: .deadline
-        case .duplicate: .duplicate
-        default: nil
-        }
-    }
-}
-
-extension RemoteFailure {
-    /// Of an error that a receiver on a worker is given.
-    fileprivate var kind: Fault.Kind? {
-        switch failure.code {
-        case .timeout: failure.typeName == "AOperationError.QueueTimeout" ? .queueTimeout : .timeout
         case .deadline: .deadline
         case .duplicate: .duplicate
         default: nil

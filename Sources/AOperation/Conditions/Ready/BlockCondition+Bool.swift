@@ -2,7 +2,7 @@ import Foundation
 
 extension BlockCondition {
     /// The condition's block returned false.
-    public struct Error: LocalizedError, Hashable, Sendable {
+    public struct Error: LocalizedError, PortableError, Hashable, Sendable {
         public init() {}
 
         public var errorDescription: String? { "The block of the condition returned false" }

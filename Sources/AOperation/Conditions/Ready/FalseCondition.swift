@@ -3,7 +3,7 @@ import Foundation
 /// Never holds: the operation fails with ``Error`` without being executed.
 public struct FalseCondition: AOperationCondition, Sendable {
     /// The condition is one that never holds.
-    public struct Error: LocalizedError, Hashable, Sendable {
+    public struct Error: LocalizedError, PortableError, Hashable, Sendable {
         public init() {}
 
         public var errorDescription: String? { "The condition FalseCondition never holds" }

@@ -14,16 +14,7 @@ import Foundation
 /// | `.retry` | `.retry`: nothing is decided yet |
 public struct NegatedCondition<T: AOperationCondition>: AOperationCondition, CompositeCondition {
     /// The condition that should not hold does.
-    public struct Error: LocalizedError, Hashable, Sendable {
-        /// The key of the condition that should not hold.
-        public let negatedConditionKey: String
-
-        public init(negatedConditionKey: String) {
-            self.negatedConditionKey = negatedConditionKey
-        }
-
-        public var errorDescription: String? { "The condition \(negatedConditionKey) succeed" }
-    }
+    public typealias Error = NegatedConditionError
 
     public static var key: String { "Not<\(T.key)>" }
 
@@ -45,4 +36,16 @@ public struct NegatedCondition<T: AOperationCondition>: AOperationCondition, Com
         case .retry(let duration, let reason): .retry(after: duration, because: reason)
         }
     }
+}
+
+/// A condition holds that should not: see ``NegatedCondition``.
+public struct NegatedConditionError: LocalizedError, PortableError, Hashable, Sendable {
+    /// The key of the condition that should not hold.
+    public let negatedConditionKey: String
+
+    public init(negatedConditionKey: String) {
+        self.negatedConditionKey = negatedConditionKey
+    }
+
+    public var errorDescription: String? { "The condition \(negatedConditionKey) succeed" }
 }

@@ -10,9 +10,9 @@ import Foundation
 /// operations of conditions, nor at operations that held a lock before. It fails with ``Error``.
 public struct NoCancelledDependencies: AOperationCondition, Sendable {
     /// Dependencies were cancelled.
-    public struct Error: LocalizedError, Hashable, Sendable {
+    public struct Error: LocalizedError, PortableError, Hashable, Sendable {
         /// The names of the cancelled dependencies, in the order in which they were declared.
-        public let canceledDependencies: [String]
+        public package(set) var canceledDependencies: [String]
 
         public init(canceledDependencies: [String]) {
             self.canceledDependencies = canceledDependencies

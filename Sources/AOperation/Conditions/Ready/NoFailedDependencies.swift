@@ -10,12 +10,12 @@ import Foundation
 /// can be cancelled. It fails with ``Error``.
 public struct NoFailedDependencies: AOperationCondition, Sendable {
     /// Dependencies failed, or were cancelled.
-    public struct Error: LocalizedError, Hashable, Sendable {
+    public struct Error: LocalizedError, PortableError, Hashable, Sendable {
         /// The names of the failed dependencies, in the order in which they were declared.
-        public let failedDependencies: [String]
+        public package(set) var failedDependencies: [String]
         /// The names of the cancelled dependencies, in the order in which they were declared; empty if the condition
         /// ignores cancellations.
-        public let canceledDependencies: [String]
+        public package(set) var canceledDependencies: [String]
 
         public init(failedDependencies: [String], canceledDependencies: [String]) {
             self.failedDependencies = failedDependencies

@@ -1,9 +1,9 @@
 import Foundation
 
 /// An operation may not use a ``Capability``.
-public struct CapabilityError: LocalizedError, Hashable, Sendable {
+public struct CapabilityError: LocalizedError, PortableError, Hashable, Sendable {
     /// Why it may not.
-    public enum Reason: Hashable, Sendable {
+    public enum Reason: Hashable, Sendable, Codable {
         /// The capability does not exist here.
         case unavailable
         /// Its use is not authorized as far as is needed; `status` is the current one, in words.

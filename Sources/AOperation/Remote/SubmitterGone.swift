@@ -8,5 +8,10 @@ public struct SubmitterGone: LocalizedError, Hashable, Sendable {
     /// What the coordinator says of it.
     public let reason: String
 
+    package init(operation: String, reason: String) {
+        self.operation = operation
+        self.reason = reason
+    }
+
     public var errorDescription: String? { "The Operation \(operation) has lost its submitter: \(reason)" }
 }
