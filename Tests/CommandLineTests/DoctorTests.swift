@@ -106,7 +106,7 @@ import Wire
         #expect(check.space(free: 10 << 30) == Finding(.data, .ok, "10.0 GiB are free for it"))
         #expect(check.space(free: 3 << 29).status == .warning)
         let short = check.space(free: 1 << 29)
-        #expect(short.status == .error && short.text.contains("0.5 GiB are free for /data, less than the reserve of 1.0 GiB"))
+        #expect(short.status == .error && short.text.contains("0.5 GiB are free for /data, less than the 1.0 GiB of disk-reserve"))
         #expect(DataCheck(path: "/data", reserve: 0).space(free: 1).status == .ok)
     }
 

@@ -79,6 +79,22 @@ func damageTable(_ table: String, of path: String) throws {
         #expect(try Self.ids(history) == [first, second].sorted())
     }
 
+    /// Nobody asks for logs in vain without having been told.
+    @Test(arguments: [true, false]) func outputThatIsGone_isTold(isRemoved: Bool) async throws {
+        _ = try await TestCoordinator.run(in: path) { try Self.work($0) }
+        for name in ["output.sqlite", "output.sqlite-wal", "output.sqlite-shm", "journal.acknowledged"] {
+            let file = "\(path)/\(name)"
+            if isRemoved { unlink(file) } else { truncate(file, 0) }
+        }
+        let log = LogRecorder()
+        _ = try await TestCoordinator.run(in: path, logger: log.logger) { try Self.work($0) }
+        #expect(log.lines.contains { $0.hasPrefix("warning") && $0.contains("output.sqlite is not there, or empty") }, "\(log.lines)")
+        #expect(log.lines.contains { $0.contains("journal.acknowledged is not there") }, "\(log.lines)")
+        let quiet = LogRecorder()
+        _ = try await TestCoordinator.run(in: path, logger: quiet.logger) { try Self.work($0) }
+        #expect(!quiet.lines.contains { $0.contains("is not there") }, "\(quiet.lines)")
+    }
+
     @Test func newerFile_isRefused_andStaysWhereItIs() async throws {
         _ = try await TestCoordinator.run(in: path) { try Self.work($0) }
         for name in ["history", "output"] {

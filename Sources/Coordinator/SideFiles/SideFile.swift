@@ -34,6 +34,15 @@ struct SideFile: Sendable {
     /// What is there is not what a file of ours has: a table is missing, as a rule.
     private static func isStrange(_ error: any Error) -> Bool { (error as? DatabaseError)?.resultCode == .SQLITE_ERROR }
 
+    /// Whether nothing is in it, as where it is not there.
+    var isEmpty: Bool {
+        var status = stat()
+        return stat(path, &status) != 0 || status.st_size == 0
+    }
+
+    /// What to say where it should not be empty.
+    var emptinessText: String { "\(path) is not there, or empty: a new one is begun; \(loss). No work depends on it" }
+
     /// Makes the file where it is missing.
     ///
     /// - Throws: `JournalError.unusableSideFile`: something else is in its place; `DataDirectoryError`: it cannot be made.

@@ -59,12 +59,14 @@ struct DataCheck {
         if free < reserve {
             return Finding(
                 .data, .error,
-                "\(have) GiB are free for \(path), less than the reserve of \(want) GiB: new submissions are answered \"busy\"",
+                "\(have) GiB are free for \(path), less than the \(want) GiB of disk-reserve as it is set here: new submissions are answered \"busy\"",
                 remedy: remedy)
         }
         if free < reserve.multipliedReportingOverflow(by: 2).partialValue {
             return Finding(
-                .data, .warning, "\(have) GiB are free for \(path); below \(want) GiB new submissions are answered \"busy\"", remedy: remedy
+                .data, .warning,
+                "\(have) GiB are free for \(path); below \(want) GiB (disk-reserve as it is set here) new submissions are answered \"busy\"",
+                remedy: remedy
             )
         }
         return Finding(.data, .ok, "\(have) GiB are free for it")
