@@ -26,7 +26,7 @@ extension AOperationError {
 
     /// The error of a condition that is made of others; nil: it is none.
     fileprivate static func ofParts(in failure: WireOperationFailure, _ part: (WireOperationFailure) -> AOperationError) -> (any Error)? {
-        guard failure.code == .condition, failure.hasParts else { return nil }
+        guard failure.hasParts else { return nil }
         switch failure.typeName {
         case "AndCondition.Error": return AndCondition.Error(errors: failure.parts.map(part))
         case "OrCondition.Error": return OrCondition.Error(errors: failure.parts.map(part))
@@ -46,23 +46,24 @@ extension WireOperationFailure {
         name: (String) -> String = { $0 }, others: (String) -> String = { $0 },
         part: (WireOperationFailure) -> AOperationError = { AOperationError($0) }
     ) -> any Error {
-        switch code {
-        case .cancelled: return AOperationError.IsCancelled(operation: name(publisher))
-        case .receivedValueIsNil: return AOperationError.ReceivedValueIsNil(operation: name(publisher))
-        case .workerLost: return AOperationError.WorkerLost(operation: name(publisher), reason: message)
-        case .quarantined: return AOperationError.Quarantined(operation: name(publisher), reason: message)
-        case .submitterGone: return SubmitterGone(operation: name(publisher), reason: message)
-        default: break
-        }
         if let error = AOperationError.ofParts(in: self, part) { return error }
-        guard let error = PortableErrors.error(from: self.error) else { return RemoteError(self) }
-        guard var naming = error as? any NamesOperations else { return error }
-        naming.rename(name, others: others)
-        return naming
+        if let error = PortableErrors.error(from: self.error) {
+            guard var naming = error as? any NamesOperations else { return error }
+            naming.rename(name, others: others)
+            return naming
+        }
+        return switch code {
+        case .cancelled: AOperationError.IsCancelled(operation: name(publisher))
+        case .receivedValueIsNil: AOperationError.ReceivedValueIsNil(operation: name(publisher))
+        case .workerLost: AOperationError.WorkerLost(operation: name(publisher), reason: message)
+        case .quarantined: AOperationError.Quarantined(operation: name(publisher), reason: message)
+        case .submitterGone: SubmitterGone(operation: name(publisher), reason: message)
+        default: RemoteError(self)
+        }
     }
 
     /// Of an alternative without alternatives there are none.
-    fileprivate var hasParts: Bool { !parts.isEmpty || typeName == "OrCondition.Error" && error.isEmpty }
+    fileprivate var hasParts: Bool { !parts.isEmpty || code == .condition && typeName == "OrCondition.Error" && error.isEmpty }
 }
 
 extension WireOperationFailure {
@@ -87,12 +88,30 @@ extension WireOperationFailure {
         self.error = PortableErrors.image(of: published) ?? Data()
         self.host = host
         switch published {
+        case let composed as AndCondition.Error: setParts(composed.errors, "AndCondition.Error", host)
+        case let composed as OrCondition.Error: setParts(composed.errors, "OrCondition.Error", host)
+        default: break
+        }
+        switch published {
         case let coded as any CodedFailure: coded.describe(in: &self)
         case is AOperationError.IsCancelled: code = .cancelled
         case is AOperationError.ReceivedValueIsNil: code = .receivedValueIsNil
         case is ClusterCodingError: code = .parameters
         default: code = error.state == .condition ? .condition : .operation
         }
+    }
+
+    /// The error of a condition that does not hold: its text is the reason.
+    package init(answering error: AOperationError) {
+        self.init(error, host: "")
+        message = ""
+    }
+
+    private static let partsMax = 64
+
+    private mutating func setParts(_ errors: [AOperationError], _ name: String, _ host: String) {
+        typeName = name
+        parts = errors.prefix(Self.partsMax).map { WireOperationFailure($0, host: host) }
     }
 
     /// A failure before an operation existed.

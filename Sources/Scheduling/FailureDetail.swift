@@ -31,11 +31,29 @@ extension Failure {
         return writer.bytes
     }
 
-    /// No image begins with it: these are JSON.
+    /// What the answer to a condition, and the verdict on it, has in the place of an image: an error with all that is known of it.
+    public static func image(of failure: Failure) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(wholeTag)
+        writer.write(wholeFailures: [failure])
+        return writer.bytes
+    }
+
+    /// The error of which this is the image; nil: it is that of a Codable error, or of another thing, or there is none.
+    static func whole(in image: [UInt8]) -> Failure? {
+        guard image.first == wholeTag else { return nil }
+        var reader = ByteReader(image.dropFirst())
+        return try? reader.wholeFailures().first
+    }
+
+    /// No image begins with one of these: they are JSON.
     private static let detailTag: UInt8 = 1
+    private static let wholeTag: UInt8 = 2
 
     /// Whether these bytes stand for something of the scheduler's own: nobody else may say such a thing.
-    public static func isReserved(_ image: some Collection<UInt8>) -> Bool { image.first == partsTag || image.first == detailTag }
+    public static func isReserved(_ image: some Collection<UInt8>) -> Bool {
+        image.first.map { [partsTag, detailTag, wholeTag].contains($0) } ?? false
+    }
 }
 
 extension ByteWriter {

@@ -17,6 +17,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var retriesNet = false
     /// Somebody who is not in the graph waits for its end: it is not tried again with a delivery net.
     public var isAwaitedElsewhere = false
+    /// Of what is added to a group that runs: it was cancelled before it was.
+    public var beginsCancelled = false
     /// What is worth another attempt; empty: every failure.
     public var retryOn: [RetryReason] = []
     /// It is never started again once it may have begun: not tried again, and failed when its worker is lost. On a group or

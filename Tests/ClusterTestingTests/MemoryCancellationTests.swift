@@ -40,6 +40,8 @@ import Wire
     /// Executes in the program, and does not hear that it is told to stop.
     private final class Deaf: VoidOperation, @unchecked Sendable {
         let began = AsyncStream<Void>.makeStream()
+        /// Until then it does not end.
+        let told = AsyncStream<Void>.makeStream()
         private let (clock, log): (any Clock<Duration>, Log)
 
         init(clock: any Clock<Duration>, log: Log) {
@@ -50,6 +52,7 @@ import Wire
         override func execute() {
             began.continuation.finish()
             Task {
+                for await _ in told.stream {}
                 try? await clock.sleep(for: .seconds(5))
                 log.note("body ended", self)
                 finish()
@@ -124,6 +127,7 @@ import Wire
         let submission = try await cluster.queue.submit(deaf)
         for await _ in deaf.began.stream {}
         deaf.cancel()
+        deaf.told.continuation.finish()
         let outcome = try await submission.outcome()
         #expect(log.told(deaf) == ["body ended", "cancelled", "finished"])
         #expect(!outcome.isSuccess && state(deaf) == .cancelled)

@@ -80,9 +80,10 @@ func damageTable(_ table: String, of path: String) throws {
     }
 
     /// Nobody asks for logs in vain without having been told.
-    @Test(arguments: [true, false]) func outputThatIsGone_isTold(isRemoved: Bool) async throws {
+    @Test(arguments: [true, false]) func whatIsGone_isTold(isRemoved: Bool) async throws {
         _ = try await TestCoordinator.run(in: path) { try Self.work($0) }
-        for name in ["output.sqlite", "output.sqlite-wal", "output.sqlite-shm", "journal.acknowledged"] {
+        let databases = ["output", "history"].flatMap { name in ["", "-wal", "-shm"].map { "\(name).sqlite\($0)" } }
+        for name in databases + ["journal.acknowledged"] + (isRemoved ? ["elements.acknowledged"] : []) {
             let file = "\(path)/\(name)"
             if isRemoved { unlink(file) } else { truncate(file, 0) }
         }
@@ -90,6 +91,8 @@ func damageTable(_ table: String, of path: String) throws {
         _ = try await TestCoordinator.run(in: path, logger: log.logger) { try Self.work($0) }
         #expect(log.lines.contains { $0.hasPrefix("warning") && $0.contains("output.sqlite is not there, or empty") }, "\(log.lines)")
         #expect(log.lines.contains { $0.contains("journal.acknowledged is not there") }, "\(log.lines)")
+        #expect(log.lines.contains { $0.contains("history.sqlite is not there, or empty") }, "\(log.lines)")
+        #expect(log.lines.contains { $0.contains("elements.acknowledged is not there") } == isRemoved, "\(log.lines)")
         let quiet = LogRecorder()
         _ = try await TestCoordinator.run(in: path, logger: quiet.logger) { try Self.work($0) }
         #expect(!quiet.lines.contains { $0.contains("is not there") }, "\(quiet.lines)")
@@ -238,6 +241,13 @@ func damageTable(_ table: String, of path: String) throws {
     }
 
     // MARK: Commands
+
+    @Test func backup_saysThatThereIsNoOutput() async throws {
+        _ = try await TestCoordinator.run(in: path) { try Self.work($0) }
+        unlink("\(path)/output.sqlite")
+        let backup = try JournalBackup(of: path, to: temporary.path + "/backup")
+        #expect(backup.leftOut.count == 1 && backup.leftOut[0].contains("output.sqlite is not there"), "\(backup.leftOut)")
+    }
 
     @Test func backup_leavesOutWhatIsDamaged_andIsWhole() async throws {
         _ = try await TestCoordinator.run(in: path) { try Self.work($0) }

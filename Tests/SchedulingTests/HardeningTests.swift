@@ -27,6 +27,17 @@ import Testing
         #expect(cluster.state("g/b") == .stopping)
     }
 
+    @Test(arguments: [0, 3_000, 3_600_000])
+    func clockThatIsAhead_leavesHowLongThingsTook(offset: Int64) {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.advance(2_000)
+        end("a", in: &cluster, startedAt: cluster.now.wall - 2_000 + offset, at: cluster.now.wall + offset)
+        let operation = cluster.operations().first { $0.path == "a" }
+        #expect(operation?.startedAt == cluster.now.wall - 2_000 && operation?.finishedAt == cluster.now.wall)
+    }
+
     @Test(arguments: [Int64.min, -5, 1, Int64.max], [Int64.min, -5, Int64.max])
     func absurdTimes_areHarmless(startedAt: Int64, at: Int64) throws {
         var cluster = FakeCluster()

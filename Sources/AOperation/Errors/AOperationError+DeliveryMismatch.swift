@@ -4,11 +4,11 @@ extension AOperationError {
     /// An operation delivered a value of a type that its receiver does not take.
     public struct DeliveryMismatch: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation that delivered.
-        public let producer: String
+        public package(set) var producer: String
         /// The type of what it delivered.
         public let found: String
         /// The name of the receiver.
-        public let receiver: String
+        public package(set) var receiver: String
         /// The type that the receiver takes.
         public let expected: String
 

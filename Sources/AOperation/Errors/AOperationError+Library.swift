@@ -2,9 +2,9 @@ import Foundation
 
 extension AOperationError {
     /// The operation was cancelled.
-    public struct IsCancelled: LocalizedError, Hashable, Sendable {
+    public struct IsCancelled: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the cancelled operation.
-        public let operation: String
+        public package(set) var operation: String
 
         public init(_ operation: AOperation) {
             self.init(operation: operation.publisherName)
@@ -19,9 +19,9 @@ extension AOperationError {
     }
 
     /// The operation needs a received value, and none was delivered.
-    public struct ReceivedValueIsNil: LocalizedError, Hashable, Sendable {
+    public struct ReceivedValueIsNil: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation that received nothing.
-        public let operation: String
+        public package(set) var operation: String
 
         public init(_ operation: AOperation) {
             self.init(operation: operation.publisherName)
@@ -38,7 +38,7 @@ extension AOperationError {
     /// The operation ended its work without a result, although its `Output` is not `Void`.
     public struct ResultIsMissing: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
-        public let operation: String
+        public package(set) var operation: String
 
         init(_ operation: AOperation) {
             self.operation = operation.publisherName
@@ -52,7 +52,7 @@ extension AOperationError {
     /// A group delivers to a receiver that takes `[T]`, and a child produced something else.
     public struct ChildOutputMismatch: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the group.
-        public let group: String
+        public package(set) var group: String
         /// Which child, counted from 0.
         public let index: Int
         /// What the receiver takes from each child.

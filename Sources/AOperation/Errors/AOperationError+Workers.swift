@@ -3,9 +3,9 @@ import Foundation
 extension AOperationError {
     /// The operation was given to workers whose processes died under it, as often as its `crashLimit` allows; or to one, and it
     /// must not run twice.
-    public struct WorkerLost: LocalizedError, Hashable, Sendable {
+    public struct WorkerLost: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
-        public let operation: String
+        public package(set) var operation: String
         /// What the coordinator says of it: which workers, and how often.
         public let reason: String
 
@@ -18,9 +18,9 @@ extension AOperationError {
     }
 
     /// The operation was not tried, as one of the same type with the same parameters has ended too many processes of workers.
-    public struct Quarantined: LocalizedError, Hashable, Sendable {
+    public struct Quarantined: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
-        public let operation: String
+        public package(set) var operation: String
         /// What the coordinator says of it: which one that was, and until when.
         public let reason: String
 

@@ -2,6 +2,8 @@ extension PortableErrors {
     /// What every process knows: the library's own errors that something fails with where another process may look at them.
     static let libraryErrors: [any PortableError.Type] = [
         LoadingError.self,
+        AOperationError.IsCancelled.self, AOperationError.ReceivedValueIsNil.self, AOperationError.WorkerLost.self,
+        AOperationError.Quarantined.self, SubmitterGone.self,
         TimeoutObserver.Error.self, AOperationError.QueueTimeout.self, AOperationError.DeadlinePassed.self,
         AOperationError.IgnoredDuplicate.self, AOperationError.LockCycle.self, AOperationError.DependencyCycle.self,
         NoFailedDependencies.Error.self, NoCancelledDependencies.Error.self, NegatedConditionError.self,
@@ -21,20 +23,41 @@ package protocol NamesOperations: Error {
     mutating func rename(_ name: (String) -> String, others: (String) -> String)
 }
 
-extension AOperationError.QueueTimeout: NamesOperations {
+/// An error that names the operation that failed, and no other.
+package protocol NamesItsOperation: NamesOperations {
+    var operation: String { get set }
+}
+
+extension NamesItsOperation {
     package mutating func rename(_ name: (String) -> String, others: (String) -> String) { operation = name(operation) }
 }
 
-extension AOperationError.DeadlinePassed: NamesOperations {
-    package mutating func rename(_ name: (String) -> String, others: (String) -> String) { operation = name(operation) }
+extension AOperationError.IsCancelled: NamesItsOperation {}
+extension AOperationError.ReceivedValueIsNil: NamesItsOperation {}
+extension AOperationError.ResultIsMissing: NamesItsOperation {}
+extension AOperationError.WorkerLost: NamesItsOperation {}
+extension AOperationError.Quarantined: NamesItsOperation {}
+extension SubmitterGone: NamesItsOperation {}
+extension AOperationError.QueueTimeout: NamesItsOperation {}
+extension AOperationError.DeadlinePassed: NamesItsOperation {}
+extension AOperationError.IgnoredDuplicate: NamesItsOperation {}
+extension AOperationError.NothingToRun: NamesItsOperation {}
+extension AOperationError.WaitsForItself: NamesItsOperation {}
+extension AOperationError.GateIsClosed: NamesItsOperation {}
+
+extension AOperationError.StepRepeated: NamesOperations {
+    package mutating func rename(_ name: (String) -> String, others: (String) -> String) { sequence = name(sequence) }
 }
 
-extension AOperationError.IgnoredDuplicate: NamesOperations {
-    package mutating func rename(_ name: (String) -> String, others: (String) -> String) { operation = name(operation) }
+extension AOperationError.ChildOutputMismatch: NamesOperations {
+    package mutating func rename(_ name: (String) -> String, others: (String) -> String) { group = others(group) }
 }
 
-extension AOperationError.NothingToRun: NamesOperations {
-    package mutating func rename(_ name: (String) -> String, others: (String) -> String) { operation = name(operation) }
+extension AOperationError.DeliveryMismatch: NamesOperations {
+    package mutating func rename(_ name: (String) -> String, others: (String) -> String) {
+        producer = others(producer)
+        receiver = name(receiver)
+    }
 }
 
 extension AOperationError.LockCycle: NamesOperations {

@@ -57,7 +57,7 @@ extension AOperationCondition {
         switch self {
         case is NoFailedDependencies: return "NoFailedDependencies"
         case is NoCancelledDependencies: return "NoCancelledDependencies"
-        case is ReachabilityCondition: return "Reachable"
+        case is ReachabilityCondition: return ReachabilityCondition.key
         case let condition as any ClusterCondition: return type(of: condition).conditionName
         case let composite as any CompositeCondition:
             let part = composite.components.first?.keyElsewhere

@@ -42,9 +42,9 @@ extension GroupOperation {
     /// It stands for one that another process has made: of which type that is, and what it makes of its children, is known there alone.
     package final func standForAnother() { withAttachments { $0.isStandIn = true } }
 
-    /// A success elsewhere of a sequence that is decided there, or of what may be one: failures of its steps were dealt with.
+    /// A success elsewhere of a sequence, or of what may be one: failures of its steps were dealt with, maybe by another process.
     final func takeForgiveness() {
-        guard attachment({ $0.isStandIn }) == true || (self is OperationSequence && isDecidedElsewhere) else { return }
+        guard attachment({ $0.isStandIn }) == true || self is OperationSequence else { return }
         roster.withLock { $0.impose(.success) }
     }
 

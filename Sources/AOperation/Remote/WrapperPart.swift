@@ -53,6 +53,9 @@ extension AOperation {
     /// Of a wrapper: the operation that it has made, once it has.
     package final var madePart: AOperation? { attachment(\.part)?.operation }
 
+    /// A mirror of a wrapper, for which nothing has been made here: it was not asked, as another process was before this one submitted.
+    package final var lacksPart: Bool { attachment(\.part).map { $0.operation == nil } ?? false }
+
     /// Of a wrapper: tells the operation that it makes when it starts, or why there is none.
     ///
     /// - Returns: false for an operation that is no wrapper.

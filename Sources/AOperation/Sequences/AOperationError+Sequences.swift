@@ -4,7 +4,7 @@ extension AOperationError {
     /// A sequence was given an operation that it had run before.
     public struct StepRepeated: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the sequence.
-        public let sequence: String
+        public package(set) var sequence: String
         /// The name of the operation.
         public let step: String
 

@@ -112,7 +112,7 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
 
     private final func decide(after previous: AOperation?) -> AOperation? {
         guard takesMore, !isDecidedElsewhere, let next = nextOperation(after: previous) else { return nil }
-        guard next !== self, !isChild(next) else {
+        guard next !== self, next !== previous, !isChild(next) else {
             aggregateError(AOperationError(AOperationError.StepRepeated(sequence: self, step: next)))
             return nil
         }

@@ -18,7 +18,7 @@ extension AOperationError {
     /// An operation was to run itself, or one that it is inside of, as a part of itself: it would wait for ever.
     public struct WaitsForItself: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation.
-        public let operation: String
+        public package(set) var operation: String
         /// The name of the one it was to run.
         public let part: String
         /// The key of the condition whose dependent operation that is; nil if the generator of a wrapper, or a sequence, returned it.
@@ -39,7 +39,7 @@ extension AOperationError {
     /// The gate of a ``GatedOperation`` did not let its operation through.
     public struct GateIsClosed: LocalizedError, PortableError, Hashable, Sendable {
         /// The name of the operation that was not run.
-        public let operation: String
+        public package(set) var operation: String
 
         init(_ operation: Foundation.Operation) {
             self.operation = operation.name ?? String(describing: type(of: operation))

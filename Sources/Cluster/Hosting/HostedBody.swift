@@ -138,15 +138,12 @@ final class HostedConditions: Sendable {
         case .failed(let reason, let error):
             answer.finding = .failed
             answer.reason = String(reason.prefix(Self.reasonCharactersMax))
-            if let image = error.flatMap({ PortableErrors.image(of: $0.publishedError) }) { answer.error = image }
             failed = error.map { error in
-                Failed(
-                    error: AOperationError(error.publishedError, state: .condition, publisher: error.publisher ?? question.type),
-                    failure: .with {
-                        $0.message = answer.reason
-                        $0.publisher = question.type
-                        $0.state = .condition
-                    })
+                let published = AOperationError(error.publishedError, state: .condition, publisher: error.publisher ?? question.type)
+                answer.failure = WireOperationFailure(answering: published)
+                var failure = answer.failure
+                failure.message = answer.reason
+                return Failed(error: published, failure: failure)
             }
         case .ignored:
             answer.finding = .ignored

@@ -152,7 +152,8 @@ final class Mirrors: Sendable {
         for (node, member) in produced.graph.members.enumerated() {
             guard let operation = member.operation else { continue }
             let product = ProductShelf.Product(member: member, path: SubmissionPlace())
-            guard mirror(operation, product.path, produced.graph.wire.nodes[node].hosted) else {
+            // What was cancelled before is known to have ended so.
+            guard operation.hasEndedAsCancelled || mirror(operation, product.path, produced.graph.wire.nodes[node].hosted) else {
                 throw ProductRefused(reason: "`\(operation.errorName)` is in another queue, or has ended; make a fresh one")
             }
             products[node] = product
@@ -277,6 +278,12 @@ final class Mirrors: Sendable {
                     part.whenOver { operation.remoteDidEnd(ending.orErrors(change.ownErrors, of: part), hasStarted: hasStarted) }
                     continue
                 }
+                if operation.lacksPart, let part = graph.partMadeElsewhere(by: change.node) {
+                    part.whenOver {
+                        operation.remoteDidEnd(ending.with(valueOf: part).orErrors(change.ownErrors, of: part), hasStarted: hasStarted)
+                    }
+                    continue
+                }
                 if !(operation is GroupOperation), !change.ownErrors.isEmpty {
                     operation.remoteDidEnd(.failure(change.ownErrors), hasStarted: hasStarted)
                     continue
@@ -343,6 +350,11 @@ final class Mirrors: Sendable {
 }
 
 extension OperationGraph {
+    /// What a wrapper has made that another process decided, which submitted the same before this one did: the last of what was added to it.
+    fileprivate func partMadeElsewhere(by node: Int) -> AddedOperation? {
+        members.last { $0.parent == node && !$0.isDependent && $0.operation is AddedOperation }?.operation as? AddedOperation
+    }
+
     /// Those whose operations were cancelled, and all that is inside of them. Parents come before their children.
     fileprivate var cancelledNodes: Set<Int> {
         var nodes: Set<Int> = []
@@ -355,6 +367,12 @@ extension OperationGraph {
 }
 
 extension RemoteEnding {
+    /// A wrapper's success has the value of what it has made, which it has nowhere else.
+    fileprivate func with(valueOf part: AddedOperation) -> RemoteEnding {
+        guard case .success = self, let value = part.outcome?.value else { return self }
+        return .success(value)
+    }
+
     /// A wrapper's: of a failure without errors of its own it has those of the operation that it has made.
     fileprivate func orErrors(_ own: [AOperationError], of part: AOperation) -> RemoteEnding {
         guard case .failure(let errors) = self, errors.isEmpty else { return self }

@@ -17,10 +17,14 @@ extension OperationGraph {
         let path = failure.origin.isEmpty && members.indices.contains(node) ? members[node].path : failure.origin
         if let original = hostedErrors.original(of: failure, at: path) { return original }
         func ownName(_ other: String) -> String { origin.map { isOwnName(other, of: $0) } ?? false ? name : other }
+        func nameHere(_ other: String) -> String {
+            let own = ownName(other)
+            return own == other ? self.nameHere(ofPath: other) : own
+        }
         let told = failure.code == .condition && failure.parts.isEmpty ? origin?.operation?.errorOfCondition(failure.publisher) : nil
         let published =
             told?.publishedError
-            ?? failure.publishedError(name: ownName, others: nameHere(ofPath:)) { self.error($0, of: node) }
+            ?? failure.publishedError(name: nameHere, others: nameHere(ofPath:)) { self.error($0, of: node) }
         var error = AOperationError(
             published, state: failure.state == .condition ? .condition : .execution, publisher: ownName(failure.publisher))
         // An operation that executes here may fail with it: it goes on as what it was.

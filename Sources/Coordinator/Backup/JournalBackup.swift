@@ -166,6 +166,8 @@ private struct DataFiles {
     /// - Returns: which, and what to do.
     private func copyRest(to copy: DataFiles) throws -> [String] {
         var leftOut: [String] = []
+        // Every start makes it.
+        if !DurableFiles.isThere(output) { leftOut.append("\(output) is not there: the backup has nothing of what commands printed") }
         for (file, place) in [(output, copy.output), (history, copy.history)] where DurableFiles.isThere(file) {
             guard DurableFiles.isFile(file) else {
                 leftOut.append(

@@ -53,14 +53,6 @@ final class JournalWitness: Sendable {
         try read(directory + "/" + name)?.sequence.rawValue ?? 0
     }
 
-    /// What to say where nothing is known.
-    static func absenceText(in directory: DataDirectory) -> String {
-        """
-        \(path(in: directory)) is not there, or does not say anything, as after a restore: that the end of the journal is there, too, could \
-        not be checked
-        """
-    }
-
     /// - Parameter database: the journal in this directory, which ends at `end`; nil: there is none.
     /// - Throws: `JournalError.lostRecords`, `.otherJournal`: it is not the one that others were told of, or is another one of which
     ///   more was written; `.database`: the file cannot be read.

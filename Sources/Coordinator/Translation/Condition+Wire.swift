@@ -108,9 +108,16 @@ extension ConditionAnswer {
         guard wire.error.count <= Limits.inlineValueBytes else {
             throw TranslationError("an encoded error of \(wire.error.count) bytes; the limit is \(Limits.inlineValueBytes)")
         }
+        var image: [UInt8] = []
+        if finding == .failed, wire.hasFailure {
+            var failure = try Failure(wire: wire.failure)
+            failure.message = ""
+            image = Failure.image(of: failure)
+        } else if finding == .failed, !Failure.isReserved(wire.error) {
+            image = [UInt8](wire.error)
+        }
         self.init(
-            condition: Int(wire.condition), finding: finding, reason: Failure.cut(wire.reason, Failure.reasonBytesMax),
-            image: finding == .failed && !Failure.isReserved(wire.error) ? [UInt8](wire.error) : [])
+            condition: Int(wire.condition), finding: finding, reason: Failure.cut(wire.reason, Failure.reasonBytesMax), image: image)
     }
 }
 

@@ -41,6 +41,7 @@ extension NodeOptions {
         if wire.hasStream { stream = Int(wire.stream) }
         retriesNet = wire.retriesNet
         isAwaitedElsewhere = wire.awaitedElsewhere
+        beginsCancelled = wire.beginsCancelled
         if wire.hasPriority { priority = Int(wire.priority) }
         if wire.hasCrashLimit { crashLimit = Int(wire.crashLimit) }
         weight = Int(wire.weight)

@@ -52,8 +52,7 @@ struct Recovery {
         if let text = FileSizeLimit.text {
             warn("\(text); larger values are refused, and a journal that becomes larger ends the coordinator")
         }
-        let isWitnessed = try JournalWitness.acknowledged(in: directory.path) > 0
-        let lacksOutput = SideFile.output(directory.outputPath).isEmpty
+        let absences = try Absences(in: directory, keepsHistory: configuration.historyMilliseconds != 0)
         var output = try OutputDatabase.open(directory, warn: warn)
         history = try configuration.historyMilliseconds == 0 ? nil : HistoryDatabase.open(directory, warn: warn)
         let (snapshot, folded) = try found.map { ($0.snapshot, $0.end) } ?? Self.fold(database, into: &scheduler)
@@ -63,10 +62,7 @@ struct Recovery {
             try Self.checkValues(of: scheduler, in: directory, logger)
         }
         // The first start makes them.
-        if scheduler.sequence != .none {
-            if lacksOutput { warn(SideFile.output(directory.outputPath).emptinessText) }
-            if !isWitnessed { logger.notice("\(JournalWitness.absenceText(in: directory))") }
-        }
+        if scheduler.sequence != .none { absences.tell(logger) }
         var elements = try ElementDatabase(
             directory, totalBytesMax: configuration.partialResultBytes, looked: lookedElements, isForgotten: scheduler.isForgotten)
         if !elements.losses.isEmpty { warn(ElementLoss.text(elements.losses, path: elements.path)) }

@@ -41,6 +41,9 @@ package struct ProducedGraph: Sendable {
         guard graph.faults.isEmpty else {
             throw ProductRefused(reason: graph.faults.prefix(Self.faultsMax).map(\.message).joined(separator: "; "))
         }
+        for (node, member) in graph.members.enumerated() where member.operation?.hasEndedAsCancelled == true {
+            graph.wire.nodes[node].beginsCancelled = true
+        }
         let given = Set(handedOver.map(ObjectIdentifier.init))
         let tops = graph.members.indices.filter { node in
             graph.members[node].operation.map { given.contains(ObjectIdentifier($0)) } ?? false

@@ -27,6 +27,7 @@ private enum Section {
     static let retriesNet: UInt8 = 242
     static let preparesPart: UInt8 = 252
     static let awaitedElsewhere: UInt8 = 254
+    static let beginsCancelled: UInt8 = 255
 }
 
 extension ByteWriter {
@@ -79,6 +80,10 @@ extension ByteWriter {
         }
         write(section: Section.retriesNet, of: graph) {
             $0.retriesNet
+        } content: { _, _ in
+        }
+        write(section: Section.beginsCancelled, of: graph) {
+            $0.beginsCancelled
         } content: { _, _ in
         }
         write(section: Section.awaitedElsewhere, of: graph) {
@@ -225,6 +230,8 @@ extension ByteReader {
             options.retriesNet = true
         case Section.awaitedElsewhere:
             options.isAwaitedElsewhere = true
+        case Section.beginsCancelled:
+            options.beginsCancelled = true
         case Section.stream:
             options.stream = try index()
         case Section.say:

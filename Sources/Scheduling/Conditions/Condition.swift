@@ -64,7 +64,7 @@ public struct Probe: Hashable, Sendable {
 
     fileprivate var key: String {
         switch type {
-        case "reachable": "Reachable"
+        case "reachable": "ReachabilityCondition"
         case "fileExists": "FileExists"
         case "command": "Command"
         default: type

@@ -163,9 +163,17 @@ extension Submission {
 
     func conditionFailure(_ unit: Int, _ condition: Condition, _ verdict: Verdict) -> Failure {
         if let failure = preparationFailure(verdict.condition, of: unit) { return failure }
-        return Failure(
-            code: .condition, isCondition: true, publisher: condition.key, message: verdict.reason,
-            typeName: "\(condition.key).Error", host: verdict.evaluator, image: verdict.image, origin: path(of: unit))
+        var failure =
+            Failure.whole(in: verdict.image)
+            ?? Failure(code: .condition, message: "", typeName: "\(condition.key).Error", image: verdict.image)
+        // Whatever it is elsewhere, here a condition did not hold; but a program may ask whether something was cancelled.
+        if failure.code != .cancelled, failure.code != .receivedValueIsNil { failure.code = .condition }
+        failure.isCondition = true
+        failure.message = verdict.reason
+        if failure.publisher.isEmpty { failure.publisher = condition.key }
+        failure.host = verdict.evaluator
+        failure.origin = path(of: unit)
+        return failure
     }
 
     @inline(__always)  // else the submission is copied for the call

@@ -118,7 +118,7 @@ extension Submission {
         let path = path(of: unit)
         guard let found = lockCycles[Int32(unit)] else { preconditionFailure("unit \(unit) of \(id) has closed no circle of waits") }
         return Failure(
-            code: .lockCycle, publisher: path, message: found.text, typeName: "AOperationError.LockCycle", origin: path,
+            code: .lockCycle, isCondition: true, publisher: path, message: found.text, typeName: "AOperationError.LockCycle", origin: path,
             detail: found.key.isEmpty ? nil : .circle(keys: [found.key], holders: [found.holder]))
     }
 }

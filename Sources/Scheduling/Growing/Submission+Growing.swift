@@ -55,9 +55,13 @@ extension Submission {
             // Until it may become active, like those that waited for their group to begin.
             units[top].unmet += 1
             startDeadline(top, at, &effects)
-            if isUnique(top) { claiming.append(Int32(top)) } else { work.append(.release(Int32(top))) }
+            if isUnique(top), !beginsCancelled(top) { claiming.append(Int32(top)) } else { work.append(.release(Int32(top))) }
         }
+        // Nothing of this is handed out before: it is one step.
+        for unit in firstUnit..<units.count where beginsCancelled(unit) { work.append(.stop(Int32(unit), .cancelled)) }
     }
+
+    private func beginsCancelled(_ unit: Int) -> Bool { node(unit).hasOptions && node(unit).options.beginsCancelled }
 
     private mutating func note(_ addition: Addition, _ tops: [Int], _ firstUnit: Int, in group: Int) {
         if growths[Int32(group)] == nil {

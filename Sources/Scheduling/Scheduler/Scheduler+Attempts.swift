@@ -84,7 +84,9 @@ extension Scheduler {
             workers.sessions[number.index].noteDuration(milliseconds: duration)
         }
         // The coordinator's clock orders facts; an executor's is only shown.
-        let began = wallTime(reported: startedAt)
+        // One that is ahead is put back by what it is known to be: how long it took stays.
+        let ahead = max(0, max(0, at) - now.wall)
+        let began = startedAt > 0 ? wallTime(reported: max(1, startedAt - ahead)) : 0
         let ended = began > 0 ? max(began, wallTime(reported: at)) : 0
         passAwaitedDeadlines(around: name, endedAt: ended, on: number, &outputs)
         // It may be told to have begun with this.

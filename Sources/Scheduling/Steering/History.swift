@@ -114,7 +114,8 @@ extension Submission {
     func lossText(of unit: Int, _ cause: LossCause) -> String? {
         switch cause {
         case .leaseOver: "its worker was not heard for its lease"
-        case .lockLeaseOver: "its worker was not heard, and has stopped what runs under a lock before the lock lease was over"
+        case .lockLeaseOver:
+            "its worker was not heard for the lock lease, by the end of which a worker stops what runs under a lock, or at most once"
         case .orphanLimitOver: "its worker was not heard for the orphan limit, and has stopped everything by then"
         case .crashed, .suspected: "the worker's process died under it"
         case .processEnded: "the worker's process has ended"

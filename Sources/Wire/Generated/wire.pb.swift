@@ -2225,26 +2225,53 @@ public nonisolated struct WireFailedPart: Sendable {
   fileprivate var _failure: WireOperationFailure? = nil
 }
 
-public nonisolated struct WireConditionAnswer: Sendable {
+public nonisolated struct WireConditionAnswer: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var condition: UInt32 = 0
+  public var condition: UInt32 {
+    get {_storage._condition}
+    set {_uniqueStorage()._condition = newValue}
+  }
 
-  public var finding: WireConditionFinding = .satisfied
+  public var finding: WireConditionFinding {
+    get {_storage._finding}
+    set {_uniqueStorage()._finding = newValue}
+  }
 
-  public var reason: String = String()
+  public var reason: String {
+    get {_storage._reason}
+    set {_uniqueStorage()._reason = newValue}
+  }
 
   /// not now: when to ask again
-  public var retryAfterMilliseconds: UInt32 = 0
+  public var retryAfterMilliseconds: UInt32 {
+    get {_storage._retryAfterMilliseconds}
+    set {_uniqueStorage()._retryAfterMilliseconds = newValue}
+  }
 
-  /// failed: encoded image of a registered Codable error; empty: none
-  public var error: Data = Data()
+  /// of earlier releases, failed: encoded image of a registered Codable error; empty: none
+  public var error: Data {
+    get {_storage._error}
+    set {_uniqueStorage()._error = newValue}
+  }
+
+  /// failed: the error, without its text; absent: it says nothing but the reason
+  public var failure: WireOperationFailure {
+    get {_storage._failure ?? WireOperationFailure()}
+    set {_uniqueStorage()._failure = newValue}
+  }
+  /// Returns true if `failure` has been explicitly set.
+  public var hasFailure: Bool {_storage._failure != nil}
+  /// Clears the value of `failure`. Subsequent reads from it will return its default value.
+  public mutating func clearFailure() {_uniqueStorage()._failure = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct WireConditionAnswers: Sendable {
@@ -3404,6 +3431,12 @@ public nonisolated struct WireNode: @unchecked Sendable {
   public var retriesNet: Bool {
     get {_storage._retriesNet}
     set {_uniqueStorage()._retriesNet = newValue}
+  }
+
+  /// of what is added to a group that runs: it was cancelled before, and never runs
+  public var beginsCancelled: Bool {
+    get {_storage._beginsCancelled}
+    set {_uniqueStorage()._beginsCancelled = newValue}
   }
 
   /// somebody who is not in the graph waits for its end: it is not tried again with its delivery net
@@ -9109,49 +9142,104 @@ nonisolated extension WireFailedPart: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireConditionAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ConditionAnswer"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}condition\0\u{1}finding\0\u{1}reason\0\u{3}retry_after_milliseconds\0\u{2}i\u{4}error\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}condition\0\u{1}finding\0\u{1}reason\0\u{3}retry_after_milliseconds\0\u{2}i\u{4}error\0\u{1}failure\0")
+
+  fileprivate class _StorageClass {
+    @exclusivity(unchecked) var _condition: UInt32 = 0
+    @exclusivity(unchecked) var _finding: WireConditionFinding = .satisfied
+    @exclusivity(unchecked) var _reason: String = String()
+    @exclusivity(unchecked) var _retryAfterMilliseconds: UInt32 = 0
+    @exclusivity(unchecked) var _error: Data = Data()
+    @exclusivity(unchecked) var _failure: WireOperationFailure? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _condition = source._condition
+      _finding = source._finding
+      _reason = source._reason
+      _retryAfterMilliseconds = source._retryAfterMilliseconds
+      _error = source._error
+      _failure = source._failure
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.condition) }()
-      case 2: try { try decoder.decodeSingularEnumField(value: &self.finding) }()
-      case 3: try { try decoder.decodeSingularStringField(value: &self.reason) }()
-      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.retryAfterMilliseconds) }()
-      case 301: try { try decoder.decodeSingularBytesField(value: &self.error) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt32Field(value: &_storage._condition) }()
+        case 2: try { try decoder.decodeSingularEnumField(value: &_storage._finding) }()
+        case 3: try { try decoder.decodeSingularStringField(value: &_storage._reason) }()
+        case 4: try { try decoder.decodeSingularUInt32Field(value: &_storage._retryAfterMilliseconds) }()
+        case 301: try { try decoder.decodeSingularBytesField(value: &_storage._error) }()
+        case 302: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.condition != 0 {
-      try visitor.visitSingularUInt32Field(value: self.condition, fieldNumber: 1)
-    }
-    if self.finding != .satisfied {
-      try visitor.visitSingularEnumField(value: self.finding, fieldNumber: 2)
-    }
-    if !self.reason.isEmpty {
-      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 3)
-    }
-    if self.retryAfterMilliseconds != 0 {
-      try visitor.visitSingularUInt32Field(value: self.retryAfterMilliseconds, fieldNumber: 4)
-    }
-    if !self.error.isEmpty {
-      try visitor.visitSingularBytesField(value: self.error, fieldNumber: 301)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._condition != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._condition, fieldNumber: 1)
+      }
+      if _storage._finding != .satisfied {
+        try visitor.visitSingularEnumField(value: _storage._finding, fieldNumber: 2)
+      }
+      if !_storage._reason.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._reason, fieldNumber: 3)
+      }
+      if _storage._retryAfterMilliseconds != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._retryAfterMilliseconds, fieldNumber: 4)
+      }
+      if !_storage._error.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._error, fieldNumber: 301)
+      }
+      try { if let v = _storage._failure {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 302)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireConditionAnswer, rhs: WireConditionAnswer) -> Bool {
-    if lhs.condition != rhs.condition {return false}
-    if lhs.finding != rhs.finding {return false}
-    if lhs.reason != rhs.reason {return false}
-    if lhs.retryAfterMilliseconds != rhs.retryAfterMilliseconds {return false}
-    if lhs.error != rhs.error {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._condition != rhs_storage._condition {return false}
+        if _storage._finding != rhs_storage._finding {return false}
+        if _storage._reason != rhs_storage._reason {return false}
+        if _storage._retryAfterMilliseconds != rhs_storage._retryAfterMilliseconds {return false}
+        if _storage._error != rhs_storage._error {return false}
+        if _storage._failure != rhs_storage._failure {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -10794,7 +10882,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0\u{4}\u{9}awaited_elsewhere\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0\u{4}\u{9}awaited_elsewhere\0\u{3}begins_cancelled\0")
 
   fileprivate class _StorageClass {
     @exclusivity(unchecked) var _id: String = String()
@@ -10830,6 +10918,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     @exclusivity(unchecked) var _preparesPart: UInt32? = nil
     @exclusivity(unchecked) var _stream: UInt32? = nil
     @exclusivity(unchecked) var _retriesNet: Bool = false
+    @exclusivity(unchecked) var _beginsCancelled: Bool = false
     @exclusivity(unchecked) var _awaitedElsewhere: Bool = false
     @exclusivity(unchecked) var _crashLimit: UInt32? = nil
 
@@ -10875,6 +10964,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _preparesPart = source._preparesPart
       _stream = source._stream
       _retriesNet = source._retriesNet
+      _beginsCancelled = source._beginsCancelled
       _awaitedElsewhere = source._awaitedElsewhere
       _crashLimit = source._crashLimit
     }
@@ -10981,6 +11071,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 430: try { try decoder.decodeSingularUInt32Field(value: &_storage._preparesPart) }()
         case 531: try { try decoder.decodeSingularBoolField(value: &_storage._recomputable) }()
         case 540: try { try decoder.decodeSingularBoolField(value: &_storage._awaitedElsewhere) }()
+        case 541: try { try decoder.decodeSingularBoolField(value: &_storage._beginsCancelled) }()
         default: break
         }
       }
@@ -11113,6 +11204,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._awaitedElsewhere != false {
         try visitor.visitSingularBoolField(value: _storage._awaitedElsewhere, fieldNumber: 540)
       }
+      if _storage._beginsCancelled != false {
+        try visitor.visitSingularBoolField(value: _storage._beginsCancelled, fieldNumber: 541)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -11155,6 +11249,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._preparesPart != rhs_storage._preparesPart {return false}
         if _storage._stream != rhs_storage._stream {return false}
         if _storage._retriesNet != rhs_storage._retriesNet {return false}
+        if _storage._beginsCancelled != rhs_storage._beginsCancelled {return false}
         if _storage._awaitedElsewhere != rhs_storage._awaitedElsewhere {return false}
         if _storage._crashLimit != rhs_storage._crashLimit {return false}
         return true

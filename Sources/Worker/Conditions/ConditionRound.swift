@@ -10,9 +10,9 @@ import Wire
 final class ConditionRound: Sendable {
     /// What a condition found, before `negated` and `wait`.
     enum Finding {
-        case holds
-        /// With the error's own form, if it has one.
-        case fails(String, error: Data? = nil)
+        case holds(key: String? = nil)
+        /// With its error, if it has one.
+        case fails(String, error: AOperationError? = nil)
         /// It could not be evaluated, so its opposite does not hold either.
         case unknown(String)
         case notNow(milliseconds: Int64, String)
@@ -80,12 +80,22 @@ final class ConditionRound: Sendable {
             let parameters = question.templated ? try Template.render(given, bindings: context.bindings) : given
             let condition = try type.decoded(from: parameters)
             if let command = condition as? CommandCondition { return run(command, index) }
+            let key = Self.key(of: condition)
             condition.evaluateForOperation(StandIn(path: assignment.path)) { result in
-                self.answer(index, Finding(result))
+                self.answer(index, Finding(result, key: key))
                 self.endIfAnswered()
             }
         } catch {
             answer(index, .unknown("`\(question.type)`: \(error.localizedDescription)"))
+        }
+    }
+
+    /// As programs call it; nil: it is one of those that only clusters have, and the coordinator names it.
+    private static func key(of condition: any ClusterCondition) -> String? {
+        switch condition {
+        case is ReachableCondition: ReachabilityCondition.key
+        case is FileExistsCondition, is CommandCondition: nil
+        default: type(of: condition).key
         }
     }
 
@@ -99,7 +109,7 @@ final class ConditionRound: Sendable {
         operation.whenEnded { outcome in
             self.state.withLock { $0.commands[index] = nil }
             switch outcome {
-            case .success: self.answer(index, .holds)
+            case .success: self.answer(index, .holds())
             case .failure(let errors):
                 if errors.contains(where: { $0.publishedError is UnbegunAttempt }) { self.state.withLock { $0.isUnbegun = true } }
                 let reason = "the command \(errors.first?.localizedDescription ?? "failed")"
@@ -120,7 +130,7 @@ final class ConditionRound: Sendable {
             var answer = Self.answer(question, finding)
             if let redaction = state.redactions[index], redaction != Redaction() {
                 answer.reason = redaction.apply(to: answer.reason)
-                answer.error = Data()
+                answer.clearFailure()
             }
             // What is cut is cut after that: a part of a secret would not be found.
             answer.reason = String(answer.reason.prefix(Self.reasonCharactersMax))
@@ -144,13 +154,14 @@ final class ConditionRound: Sendable {
         switch (finding, question.negated) {
         case (.holds, false), (.fails, true):
             answer.finding = .satisfied
-        case (.holds, true):
-            fail(&answer, "the condition `\(question.type)` holds", question)
-            let error = NegatedConditionError(negatedConditionKey: question.type)
-            if answer.finding == .failed { answer.error = PortableErrors.image(of: error) ?? Data() }
+        case (.holds(let key), true):
+            let name = key ?? question.type
+            let error = NegatedConditionError(negatedConditionKey: name)
+            fail(
+                &answer, "the condition `\(question.type)` holds", question,
+                AOperationError(error, state: .condition, publisher: key.map { "Not<\($0)>" }))
         case (.fails(let reason, let error), false):
-            fail(&answer, reason, question)
-            if let error, answer.finding == .failed { answer.error = error }
+            fail(&answer, reason, question, error)
         case (.unknown(let reason), _):
             fail(&answer, reason, question)
         case (.notNow(let milliseconds, let reason), _):
@@ -161,8 +172,12 @@ final class ConditionRound: Sendable {
         return answer
     }
 
-    private static func fail(_ answer: inout WireConditionAnswer, _ reason: String, _ question: WireConditionQuestion) {
+    private static func fail(
+        _ answer: inout WireConditionAnswer, _ reason: String, _ question: WireConditionQuestion, _ error: AOperationError? = nil
+    ) {
         answer.reason = reason
+        // It is waited for instead: there is no error.
+        if let error, !question.wait { answer.failure = WireOperationFailure(answering: error) }
         answer.finding = question.wait ? .notNow : .failed
         if question.wait { answer.retryAfterMilliseconds = UInt32(waitMilliseconds) }
     }
@@ -171,10 +186,12 @@ final class ConditionRound: Sendable {
 }
 
 extension ConditionRound.Finding {
-    fileprivate init(_ result: OperationConditionResult) {
+    fileprivate init(_ result: OperationConditionResult, key: String?) {
         switch result {
-        case .success: self = .holds
-        case .failure(let error): self = .fails(error.localizedDescription, error: PortableErrors.image(of: error.publishedError))
+        case .success: self = .holds(key: key)
+        case .failure(let error):
+            let published = AOperationError(error.publishedError, state: .condition, publisher: error.publisher ?? key)
+            self = .fails(error.localizedDescription, error: published)
         case .ignored: self = .fails("the condition says that the operation is not to run")
         case .retry(let after, let reason):
             let (seconds, attoseconds) = after.components
