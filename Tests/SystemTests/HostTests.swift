@@ -162,7 +162,7 @@ extension SystemTests {
                 // Its host has ended it by then; it has its lock still, and goes on elsewhere.
                 try await eventually("the other one has begun again") { holders("forty", hosts.harness) == ["long", "long"] }
                 let story = try await hosts.explanation(of: "\(other)/long")
-                #expect(story.contains("before the lock lease was over"), "\(story)")
+                #expect(story.contains("was not heard for the lock lease"), "\(story)")
                 #expect(try await hosts.operation("long", of: other)["history"].elements.contains { $0["event"] == "lost" })
                 let heir = try await hosts.explanation(of: "\(other)/heir")
                 #expect(heir.contains("held by \(other)/long on "), "\(heir)")
