@@ -76,6 +76,9 @@ extension Scheduler {
         return verdict
     }
 
+    /// Of failed dependencies that a verdict names all; of more it has the first ones in its text.
+    private static let dependencyNamesBytesMax = 8 * 1_024
+
     private func judgeDependencies(_ condition: Condition, ofFailed: Bool, of unit: UnitID, _ verdict: inout Verdict) {
         let index = durable.index(of: unit.submission)
         var failed: [String] = []
@@ -96,7 +99,9 @@ extension Scheduler {
             verdict.reason = [("failed", failed), ("cancelled", cancelled)].filter { !$0.1.isEmpty }
                 .map { "\($0.0): \($0.1.prefix(10).joined(separator: ", "))\($0.1.count > 10 ? ", …" : "")" }.joined(separator: "; ")
             verdict.reason = "not all dependencies succeeded; \(verdict.reason)"
-            verdict.image = Failure.image(of: .dependencies(failed: failed, cancelled: cancelled))
+            if (failed + cancelled).reduce(0, { $0 + $1.utf8.count }) <= Self.dependencyNamesBytesMax {
+                verdict.image = Failure.image(of: .dependencies(failed: failed, cancelled: cancelled))
+            }
         }
     }
 
