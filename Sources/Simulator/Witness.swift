@@ -314,6 +314,8 @@ final class Witness {
             // It may run again, and what begins before its coordinator knows may be in vain.
             if run.body.assignment.hasLink, !adopted.contains(attempt) { continue }
             if givenUp.contains(attempt), !run.body.assignment.isFenced || frozen.contains(attempt) { continue }
+            // Nobody can tell it so while its host stands still.
+            if isSeized(run.body), frozen.contains(attempt) { continue }
             // A frozen process may begin late what it was given before.
             if executor.wasFrozen, givenUp.contains(body.assignment.attempt) { continue }
             world.violate(

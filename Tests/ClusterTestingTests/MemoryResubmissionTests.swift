@@ -60,32 +60,65 @@ private final class Changes: VoidOperation, ClusterOperation, @unchecked Sendabl
         return cluster
     }
 
-    @Test func sameKeyAgain_hasTheOutcomesThatWereDecidedBefore() async throws {
-        let cluster = try await cluster()
-        struct Made {
-            let wrapper = WrapperOperation<Void, String> { _ in Nap("made", seconds: 1) }
-            let failing = WrapperOperation<Void, String> { _ in
+    /// Everything of which only the program knows what becomes.
+    private struct Made {
+        let wrapper = WrapperOperation<Void, String> { _ in Nap("made", seconds: 1) }
+        let failing = WrapperOperation<Void, String> { _ in
+            MapOperationBlock<Void, String> { _, finish in finish(.failure(AOperationError(Oops()))) }
+        }
+        /// What it makes has a receiver, whose value is not its own.
+        let head = WrapperOperation<Void, String> { _ in
+            let nap = Nap("head", seconds: 1)
+            nap.deliver(to: MapOperationBlock<String, String> { _, finish in finish(.success("receiver")) })
+            return nap
+        }
+        let nested = WrapperOperation<Void, String> { _ in WrapperOperation<Void, String> { _ in Nap("inner", seconds: 1) } }
+        let nestedFailing = WrapperOperation<Void, String> { _ in
+            WrapperOperation<Void, String> { _ in
                 MapOperationBlock<Void, String> { _, finish in finish(.failure(AOperationError(Oops()))) }
             }
-            let list = MapOperationBlock<Void, [String]> { _, finish in finish(.success(["a", "b"])) }
-            let each: ForEachOperation<String, String>
-            let sequence = Twice()
-
-            init() {
-                each = list.forEach { Nap($0, seconds: 1) }
-            }
-
-            var group: GroupOperation { GroupOperation(wrapper, failing, list, each, sequence) }
         }
+        let list = MapOperationBlock<Void, [String]> { _, finish in finish(.success(["a", "b"])) }
+        let each: ForEachOperation<String, String>
+        let sequence = Twice()
+
+        init() {
+            each = list.forEach { Nap($0, seconds: 1) }
+        }
+
+        var group: GroupOperation { GroupOperation(wrapper, failing, head, nested, nestedFailing, list, each, sequence) }
+    }
+
+    private func check(_ made: Made, _ outcome: SubmissionOutcome) {
+        #expect(outcome[made.wrapper]?.value == "made")
+        #expect(outcome[made.head]?.value == "head")
+        #expect(outcome[made.nested]?.value == "inner")
+        #expect(outcome[made.each]?.value == ["a", "b"])
+        #expect(made.sequence.outcome?.isSuccess == true, "\(made.sequence.publishedErrors)")
+        for failing in [made.failing, made.nestedFailing] {
+            #expect(failing.isEnded && failing.publishedErrors.count == 1, "\(failing.publishedErrors)")
+        }
+        #expect(outcome.errors.count == 2, "\(outcome.errors)")
+    }
+
+    @Test func sameKeyAgain_hasTheOutcomesThatWereDecidedBefore() async throws {
+        let cluster = try await cluster()
         for _ in 0..<2 {
             let made = Made()
-            let outcome = try await cluster.run(made.group, key: "same")
-            #expect(outcome[made.wrapper]?.value == "made")
-            #expect(outcome[made.each]?.value == ["a", "b"])
-            #expect(made.sequence.outcome?.isSuccess == true, "\(made.sequence.publishedErrors)")
-            #expect(made.failing.publishedErrors.count == 1, "\(made.failing.publishedErrors)")
-            #expect(outcome.errors.count == 1, "\(outcome.errors)")
+            check(made, try await cluster.run(made.group, key: "same"))
         }
+        await cluster.queue.close()
+    }
+
+    @Test func sameKeyWhileItRuns_hasTheOutcomesThatAreDecidedForTheFirst() async throws {
+        let cluster = try await cluster()
+        let (first, second) = (Made(), Made())
+        let submitted = try await (
+            cluster.queue.submit(first.group, key: "running"), cluster.queue.submit(second.group, key: "running")
+        )
+        #expect(submitted.1.isExisting)
+        check(second, try await submitted.1.outcome())
+        check(first, try await submitted.0.outcome())
         await cluster.queue.close()
     }
 

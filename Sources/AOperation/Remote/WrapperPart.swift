@@ -53,8 +53,20 @@ extension AOperation {
     /// Of a wrapper: the operation that it has made, once it has.
     package final var madePart: AOperation? { attachment(\.part)?.operation }
 
-    /// A mirror of a wrapper, for which nothing has been made here: it was not asked, as another process was before this one submitted.
-    package final var lacksPart: Bool { attachment(\.part).map { $0.operation == nil } ?? false }
+    /// Whether it is a mirror whose end follows from that of what it makes.
+    package final var isWrapper: Bool { attachment(\.part) != nil }
+
+    /// Its value comes from elsewhere: another process was asked what it makes. What was made here comes to no queue.
+    package final func giveUpPart() {
+        core.withLock { $0.attachments?.remote?.hosting = .used(.none) }
+        cancelUnusedPart()
+    }
+
+    /// What it has made is for nobody, if it is in no queue.
+    package final func cancelUnusedPart() {
+        guard let part = madePart, part.isInitialized else { return }
+        for operation in part.everythingInNoQueue().reversed() { operation.cancelUnqueued() }
+    }
 
     /// Of a wrapper: tells the operation that it makes when it starts, or why there is none.
     ///

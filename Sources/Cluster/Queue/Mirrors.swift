@@ -57,6 +57,8 @@ final class Mirrors: Sendable {
         let startEarly: Set<Int>
         /// Groups that have taken errors of their own when they were asked about their ends.
         var asked: Set<Int> = []
+        /// What has been handed over last in each group: of a wrapper, whose end follows from it. By the group's node.
+        var products: [Int: Int] = [:]
         /// Called when the graph has become larger.
         var whenGrown: (@Sendable () -> Void)?
 
@@ -131,6 +133,7 @@ final class Mirrors: Sendable {
         _ = member.operation?.handOver()
         let isCancelled = member.operation?.isCancelled == true
         let whenGrown = state.withLock { [member] state in
+            if added.hasProducer, !added.preparation { state.products[member.parent] = state.graph.members.count }
             state.graph.append(member)
             state.isEnded.append(member.operation == nil)
             return state.whenGrown
@@ -271,16 +274,14 @@ final class Mirrors: Sendable {
                     let parent = graph.members[graph.members[change.node].parent].operation as? GroupOperation
                     parent?.noteCancellation(of: operation, isByGroup: isStopped)
                 }
-                if let part = operation.madePart {
-                    // It was made for nobody, as the wrapper was stopped before it was asked, and comes to no queue.
-                    if part.isInitialized { for operation in part.everythingInNoQueue().reversed() { operation.cancelUnqueued() } }
+                if let (part, isMadeHere) = part(of: operation, change.node, graph) {
+                    // Made for nobody as the wrapper was stopped before it was asked, or as another process was.
+                    if isMadeHere { operation.cancelUnusedPart() } else { operation.giveUpPart() }
                     // It ends as that does, after it.
-                    part.whenOver { operation.remoteDidEnd(ending.orErrors(change.ownErrors, of: part), hasStarted: hasStarted) }
-                    continue
-                }
-                if operation.lacksPart, let part = graph.partMadeElsewhere(by: change.node) {
+                    let value =
+                        isMadeHere ? nil : valueNode(of: change.node, graph).flatMap { graph.members[$0].operation as? AddedOperation }
                     part.whenOver {
-                        operation.remoteDidEnd(ending.with(valueOf: part).orErrors(change.ownErrors, of: part), hasStarted: hasStarted)
+                        operation.remoteDidEnd(ending.with(valueOf: value).orErrors(change.ownErrors, of: part), hasStarted: hasStarted)
                     }
                     continue
                 }
@@ -293,6 +294,27 @@ final class Mirrors: Sendable {
                 operation.remoteDidEnd(ending, hasStarted: hasStarted)
             }
         }
+    }
+
+    /// Of a wrapper: what it has made. Not what it made here, if another process was asked, which submitted the same before.
+    private func part(of operation: AOperation, _ node: Int, _ graph: OperationGraph) -> (AOperation, isMadeHere: Bool)? {
+        guard operation.isWrapper else { return nil }
+        if let product = state.withLock({ $0.products[node] }), graph.members.indices.contains(product),
+            let part = graph.members[product].operation
+        {
+            return (part, isMadeHere: part === operation.madePart)
+        }
+        return operation.madePart.map { ($0, isMadeHere: true) }
+    }
+
+    /// Of a wrapper that another process has decided for: who has its value, which is what the last one of wrappers in wrappers has made.
+    private func valueNode(of node: Int, _ graph: OperationGraph) -> Int? {
+        let products = state.withLock { $0.products }
+        var current = products[node]
+        while let next = current, graph.members.indices.contains(next), !(graph.members[next].operation is AddedOperation) {
+            current = products[next]
+        }
+        return current.flatMap { graph.members.indices.contains($0) ? $0 : nil }
     }
 
     private func start(_ operation: AOperation, _ node: Int) {
@@ -350,11 +372,6 @@ final class Mirrors: Sendable {
 }
 
 extension OperationGraph {
-    /// What a wrapper has made that another process decided, which submitted the same before this one did: the last of what was added to it.
-    fileprivate func partMadeElsewhere(by node: Int) -> AddedOperation? {
-        members.last { $0.parent == node && !$0.isDependent && $0.operation is AddedOperation }?.operation as? AddedOperation
-    }
-
     /// Those whose operations were cancelled, and all that is inside of them. Parents come before their children.
     fileprivate var cancelledNodes: Set<Int> {
         var nodes: Set<Int> = []
@@ -368,14 +385,23 @@ extension OperationGraph {
 
 extension RemoteEnding {
     /// A wrapper's success has the value of what it has made, which it has nowhere else.
-    fileprivate func with(valueOf part: AddedOperation) -> RemoteEnding {
-        guard case .success = self, let value = part.outcome?.value else { return self }
+    fileprivate func with(valueOf part: AddedOperation?) -> RemoteEnding {
+        guard case .success = self, let value = part?.outcome?.value else { return self }
         return .success(value)
     }
 
     /// A wrapper's: of a failure without errors of its own it has those of the operation that it has made.
     fileprivate func orErrors(_ own: [AOperationError], of part: AOperation) -> RemoteEnding {
         guard case .failure(let errors) = self, errors.isEmpty else { return self }
-        return own.isEmpty ? .failure(part.publishedErrors) : .failure(own)
+        guard own.isEmpty else { return .failure(own) }
+        guard part.publishedErrors.isEmpty else { return .failure(part.publishedErrors) }
+        let name = part.errorName
+        let error: any Error =
+            part.isCancelled
+            ? AOperationError.IsCancelled(operation: name)
+            : RemoteError(
+                code: .unknown, typeName: "", message: "\(name) failed, and this process has not been told with what; `aop show` says it",
+                exitCode: nil, signal: nil, standardError: nil, host: "", origin: "")
+        return .failure([AOperationError(error, state: .execution, publisher: name)])
     }
 }
