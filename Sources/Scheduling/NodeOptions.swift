@@ -17,6 +17,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var retriesNet = false
     /// Somebody who is not in the graph waits for its end: it is not tried again with a delivery net.
     public var isAwaitedElsewhere = false
+    /// Dependencies that are not in the graph, and did not succeed.
+    public var endedBefore = EndsBefore()
     /// Of what is added to a group that runs: it was cancelled before it was.
     public var beginsCancelled = false
     /// What is worth another attempt; empty: every failure.
@@ -77,5 +79,16 @@ indirect enum BoxedOptions: Hashable, Sendable {
         case .standard: .standard
         case .own(let options): options
         }
+    }
+}
+
+/// Names of what a node waited for before it came to the graph: conditions on dependencies look at that, too.
+public struct EndsBefore: Hashable, Sendable {
+    public var failed: [String] = []
+    public var cancelled: [String] = []
+
+    public init(failed: [String] = [], cancelled: [String] = []) {
+        self.failed = failed
+        self.cancelled = cancelled
     }
 }

@@ -315,4 +315,33 @@ import Testing
         #expect(try await submission.outcome().isSuccess)
         await cluster.queue.close()
     }
+
+    /// Conditions on dependencies look at all of them, wherever they are.
+    @Test func dependenciesOutsideOfTheSubmission_countForConditions() async throws {
+        let cluster = try InMemoryCluster(seed: 3)
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        let (failing, cancelled, fine) = (Nap("f", seconds: 60).timeout(.seconds(1)), Nap("c", seconds: 1), Nap("s", seconds: 1))
+        (failing.name, cancelled.name) = ("failing", "cancelled")
+        cancelled.cancel()
+        for operation in [failing, fine] { _ = try await cluster.run(operation) }
+        func guarded(_ conditions: any AOperationCondition...) -> Nap {
+            let nap = Nap("guarded", seconds: 1)
+            for dependency in [failing, cancelled, fine] { nap.addDependency(dependency) }
+            for condition in conditions { nap.conditions(condition) }
+            return nap
+        }
+        let (all, uncancelled, negated, free) = (
+            guarded(NoFailedDependencies()), guarded(NoCancelledDependencies()), guarded(NegatedCondition(NoFailedDependencies())),
+            guarded()
+        )
+        _ = try await cluster.run(GroupOperation(all, uncancelled, GroupOperation(negated), free))
+        #expect(
+            all.publishedErrors.first?.publishedError as? NoFailedDependencies.Error
+                == .init(failedDependencies: ["failing"], canceledDependencies: ["cancelled"]), "\(all.publishedErrors)")
+        #expect(
+            uncancelled.publishedErrors.first?.publishedError as? NoCancelledDependencies.Error
+                == .init(canceledDependencies: ["cancelled"]), "\(uncancelled.publishedErrors)")
+        #expect(negated.outcome?.isSuccess == true && free.outcome?.isSuccess == true)
+        await cluster.queue.close()
+    }
 }

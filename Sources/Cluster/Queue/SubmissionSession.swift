@@ -115,7 +115,7 @@ final class SubmissionSession: Sendable {
             do {
                 try await host?.attached()
                 let submitted = try await connection.submit(
-                    graph.wire, key: key, name: nil, waitForWorkers: options.waitsForWorkers, cancelled: cancelled,
+                    graph.wireWithEnds, key: key, name: nil, waitForWorkers: options.waitsForWorkers, cancelled: cancelled,
                     submitter: host?.incarnation ?? 0)
                 return (submitted, host)
             } catch let error as ClusterError where error.code == .sessionOver && tries < Self.sessionTriesMax {

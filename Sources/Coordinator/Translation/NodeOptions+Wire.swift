@@ -42,6 +42,12 @@ extension NodeOptions {
         retriesNet = wire.retriesNet
         isAwaitedElsewhere = wire.awaitedElsewhere
         beginsCancelled = wire.beginsCancelled
+        if wire.hasEndedBefore {
+            for name in wire.endedBefore.failed + wire.endedBefore.cancelled {
+                try TranslationError.checkName(name, "a dependency of node \(index) of the graph, which is not in it,")
+            }
+            endedBefore = EndsBefore(failed: wire.endedBefore.failed, cancelled: wire.endedBefore.cancelled)
+        }
         if wire.hasPriority { priority = Int(wire.priority) }
         if wire.hasCrashLimit { crashLimit = Int(wire.crashLimit) }
         weight = Int(wire.weight)

@@ -395,6 +395,9 @@ package struct GraphBuilder {
         var known = producers
         for dependency in manifest.dependencies where known.insert(ObjectIdentifier(dependency)).inserted {
             guard let node = nodes[ObjectIdentifier(dependency)] else {
+                if graph.wire.nodes[index].conditions.contains(where: \.isOnDependencies) {
+                    graph.members[index].dependenciesOutside.append(dependency)
+                }
                 let isOver = (dependency as? AOperation)?.isEnded ?? dependency.isFinished
                 if !isOver { graph.outside.append(dependency) }
                 continue

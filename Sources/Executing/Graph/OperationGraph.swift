@@ -15,6 +15,8 @@ package struct OperationGraph: Sendable {
         package let queueTimeout: Duration?
         package let deadline: Duration?
         package let uniqueId: String?
+        /// What it depends on and is not in the graph, if it has conditions on dependencies.
+        package var dependenciesOutside: [Foundation.Operation] = []
         /// Conditions that this process evaluates, by their positions among the node's.
         package var hostedConditions: [Int: HostedCondition] = [:]
         /// The condition of its parent that it is done for; nil: it is part of the graph for its own sake, or is not of this process.
@@ -111,5 +113,32 @@ package struct GraphFault: Sendable {
         self.node = node
         self.path = path
         self.message = message
+    }
+}
+
+extension OperationGraph {
+    /// The graph as it is sent when everything is over that is waited for outside of it.
+    package var wireWithEnds: WireGraph {
+        var wire = wire
+        for (node, member) in members.enumerated() where !member.dependenciesOutside.isEmpty {
+            let ends = AOperation.namesOfUnsuccessful(member.dependenciesOutside)
+            guard !ends.failed.isEmpty || !ends.cancelled.isEmpty else { continue }
+            wire.nodes[node].endedBefore = .with {
+                $0.failed = ends.failed
+                $0.cancelled = ends.cancelled
+            }
+        }
+        return wire
+    }
+}
+
+extension WireCondition {
+    /// Whether it, or what it is made of, looks at dependencies.
+    var isOnDependencies: Bool {
+        switch kind {
+        case .noFailedDependencies, .noCancelledDependencies: true
+        case .composed(let composed): composed.parts.contains(where: \.isOnDependencies)
+        case .timeWindow, .rateLimit, .probe, nil: false
+        }
     }
 }

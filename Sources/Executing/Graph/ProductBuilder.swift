@@ -49,7 +49,7 @@ package struct ProducedGraph: Sendable {
             graph.members[node].operation.map { given.contains(ObjectIdentifier($0)) } ?? false
         }
         let addition = WireAddition.with {
-            $0.graph = graph.wire
+            $0.graph = graph.wireWithEnds
             $0.products = tops.map { UInt32($0) }
             if let id { $0.id = id }
         }

@@ -28,6 +28,7 @@ private enum Section {
     static let preparesPart: UInt8 = 252
     static let awaitedElsewhere: UInt8 = 254
     static let beginsCancelled: UInt8 = 255
+    static let endedBefore: UInt8 = 253
 }
 
 extension ByteWriter {
@@ -81,6 +82,11 @@ extension ByteWriter {
         write(section: Section.retriesNet, of: graph) {
             $0.retriesNet
         } content: { _, _ in
+        }
+        write(section: Section.endedBefore, of: graph) {
+            $0.endedBefore != EndsBefore()
+        } content: { writer, options in
+            for names in [options.endedBefore.failed, options.endedBefore.cancelled] { writer.write(list: names) { $0.write($1) } }
         }
         write(section: Section.beginsCancelled, of: graph) {
             $0.beginsCancelled
@@ -230,6 +236,9 @@ extension ByteReader {
             options.retriesNet = true
         case Section.awaitedElsewhere:
             options.isAwaitedElsewhere = true
+        case Section.endedBefore:
+            options.endedBefore.failed = try list { reader throws(DecodingFailure) in try reader.text() }
+            options.endedBefore.cancelled = try list { reader throws(DecodingFailure) in try reader.text() }
         case Section.beginsCancelled:
             options.beginsCancelled = true
         case Section.stream:

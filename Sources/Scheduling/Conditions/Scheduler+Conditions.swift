@@ -81,8 +81,9 @@ extension Scheduler {
 
     private func judgeDependencies(_ condition: Condition, ofFailed: Bool, of unit: UnitID, _ verdict: inout Verdict) {
         let index = durable.index(of: unit.submission)
-        var failed: [String] = []
-        var cancelled: [String] = []
+        let before = durable.submissions[index].node(unit.index).options.endedBefore
+        var failed = ofFailed ? before.failed : []
+        var cancelled = before.cancelled
         for dependency in durable.submissions[index].declaredDependencies(of: unit.index) {
             switch durable.submissions[index].knownOutcome(dependency) {
             case .failure?: if ofFailed { failed.append(durable.submissions[index].path(of: dependency)) }

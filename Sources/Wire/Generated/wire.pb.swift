@@ -3168,6 +3168,21 @@ public nonisolated struct WireGraph: Sendable {
   public init() {}
 }
 
+/// Names of dependencies that are not in the graph, and did not succeed.
+public nonisolated struct WireEndsBefore: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var failed: [String] = []
+
+  public var cancelled: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 public nonisolated struct WireNode: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -3432,6 +3447,16 @@ public nonisolated struct WireNode: @unchecked Sendable {
     get {_storage._retriesNet}
     set {_uniqueStorage()._retriesNet = newValue}
   }
+
+  /// of a node with conditions on dependencies: what it waited for before it came to the graph
+  public var endedBefore: WireEndsBefore {
+    get {_storage._endedBefore ?? WireEndsBefore()}
+    set {_uniqueStorage()._endedBefore = newValue}
+  }
+  /// Returns true if `endedBefore` has been explicitly set.
+  public var hasEndedBefore: Bool {_storage._endedBefore != nil}
+  /// Clears the value of `endedBefore`. Subsequent reads from it will return its default value.
+  public mutating func clearEndedBefore() {_uniqueStorage()._endedBefore = nil}
 
   /// of what is added to a group that runs: it was cancelled before, and never runs
   public var beginsCancelled: Bool {
@@ -10880,9 +10905,44 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
   }
 }
 
+nonisolated extension WireEndsBefore: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".EndsBefore"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}failed\0\u{1}cancelled\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.failed) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.cancelled) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.failed.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.failed, fieldNumber: 1)
+    }
+    if !self.cancelled.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.cancelled, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireEndsBefore, rhs: WireEndsBefore) -> Bool {
+    if lhs.failed != rhs.failed {return false}
+    if lhs.cancelled != rhs.cancelled {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0\u{4}\u{9}awaited_elsewhere\0\u{3}begins_cancelled\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0\u{4}\u{9}awaited_elsewhere\0\u{3}begins_cancelled\0\u{3}ended_before\0")
 
   fileprivate class _StorageClass {
     @exclusivity(unchecked) var _id: String = String()
@@ -10918,6 +10978,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     @exclusivity(unchecked) var _preparesPart: UInt32? = nil
     @exclusivity(unchecked) var _stream: UInt32? = nil
     @exclusivity(unchecked) var _retriesNet: Bool = false
+    @exclusivity(unchecked) var _endedBefore: WireEndsBefore? = nil
     @exclusivity(unchecked) var _beginsCancelled: Bool = false
     @exclusivity(unchecked) var _awaitedElsewhere: Bool = false
     @exclusivity(unchecked) var _crashLimit: UInt32? = nil
@@ -10964,6 +11025,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _preparesPart = source._preparesPart
       _stream = source._stream
       _retriesNet = source._retriesNet
+      _endedBefore = source._endedBefore
       _beginsCancelled = source._beginsCancelled
       _awaitedElsewhere = source._awaitedElsewhere
       _crashLimit = source._crashLimit
@@ -11072,6 +11134,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 531: try { try decoder.decodeSingularBoolField(value: &_storage._recomputable) }()
         case 540: try { try decoder.decodeSingularBoolField(value: &_storage._awaitedElsewhere) }()
         case 541: try { try decoder.decodeSingularBoolField(value: &_storage._beginsCancelled) }()
+        case 542: try { try decoder.decodeSingularMessageField(value: &_storage._endedBefore) }()
         default: break
         }
       }
@@ -11207,6 +11270,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._beginsCancelled != false {
         try visitor.visitSingularBoolField(value: _storage._beginsCancelled, fieldNumber: 541)
       }
+      try { if let v = _storage._endedBefore {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 542)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -11249,6 +11315,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._preparesPart != rhs_storage._preparesPart {return false}
         if _storage._stream != rhs_storage._stream {return false}
         if _storage._retriesNet != rhs_storage._retriesNet {return false}
+        if _storage._endedBefore != rhs_storage._endedBefore {return false}
         if _storage._beginsCancelled != rhs_storage._beginsCancelled {return false}
         if _storage._awaitedElsewhere != rhs_storage._awaitedElsewhere {return false}
         if _storage._crashLimit != rhs_storage._crashLimit {return false}

@@ -33,6 +33,14 @@ enum DependencyOutcome {
 }
 
 extension AOperation {
+    /// The names of those of the operations that failed, and of those that were cancelled, in their order.
+    package static func namesOfUnsuccessful(_ operations: [Foundation.Operation]) -> (failed: [String], cancelled: [String]) {
+        func names(_ outcome: DependencyOutcome) -> [String] {
+            operations.filter { DependencyOutcome(of: $0, orThere: false) == outcome }.map { $0.name ?? String(describing: type(of: $0)) }
+        }
+        return (names(.failed), names(.cancelled))
+    }
+
     /// The names of the declared dependencies that ended like this, in the order of declaration.
     ///
     /// Only what the program declared is in `dependencies`: neither the dependent operations of conditions nor those
