@@ -47,27 +47,6 @@ extension RemoteError.Code {
 }
 
 extension WireFailureCode {
-    fileprivate init(_ code: RemoteError.Code) {
-        self =
-            switch code {
-            case .operation, .unknown: .operation
-            case .exit: .exit
-            case .signal: .signal
-            case .timeout: .timeout
-            case .deadline: .deadline
-            case .condition: .condition
-            case .workerLost: .workerLost
-            case .quarantined: .quarantined
-            case .duplicate: .duplicate
-            case .lockCycle: .lockCycle
-            case .submitterGone: .submitterGone
-            case .limit: .limit
-            case .cancelled: .cancelled
-            case .receivedValueIsNil: .receivedValueIsNil
-            case .parameters: .parameters
-            case .spawn: .spawn
-            case .output: .output
-            case .fenced: .fenced
-            }
-    }
+    /// The other way; what is not known here is an error that an operation reported.
+    fileprivate init(_ code: RemoteError.Code) { self = Self.allCases.first { RemoteError.Code($0) == code } ?? .operation }
 }
