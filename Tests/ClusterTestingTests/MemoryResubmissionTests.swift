@@ -72,6 +72,8 @@ private final class Changes: VoidOperation, ClusterOperation, @unchecked Sendabl
             nap.deliver(to: MapOperationBlock<String, String> { _, finish in finish(.success("receiver")) })
             return nap
         }
+        /// It has no value, and what it makes has children with one.
+        let valueless = WrapperOperation<Void, Void> { _ in Twice() }
         let nested = WrapperOperation<Void, String> { _ in WrapperOperation<Void, String> { _ in Nap("inner", seconds: 1) } }
         let nestedFailing = WrapperOperation<Void, String> { _ in
             WrapperOperation<Void, String> { _ in
@@ -86,12 +88,13 @@ private final class Changes: VoidOperation, ClusterOperation, @unchecked Sendabl
             each = list.forEach { Nap($0, seconds: 1) }
         }
 
-        var group: GroupOperation { GroupOperation(wrapper, failing, head, nested, nestedFailing, list, each, sequence) }
+        var group: GroupOperation { GroupOperation(wrapper, failing, head, valueless, nested, nestedFailing, list, each, sequence) }
     }
 
     private func check(_ made: Made, _ outcome: SubmissionOutcome) {
         #expect(outcome[made.wrapper]?.value == "made")
         #expect(outcome[made.head]?.value == "head")
+        #expect(made.valueless.outcome?.isSuccess == true, "\(made.valueless.publishedErrors)")
         #expect(outcome[made.nested]?.value == "inner")
         #expect(outcome[made.each]?.value == ["a", "b"])
         #expect(made.sequence.outcome?.isSuccess == true, "\(made.sequence.publishedErrors)")

@@ -278,8 +278,9 @@ final class Mirrors: Sendable {
                     // Made for nobody as the wrapper was stopped before it was asked, or as another process was.
                     if isMadeHere { operation.cancelUnusedPart() } else { operation.giveUpPart() }
                     // It ends as that does, after it.
+                    let isItsOwn = isMadeHere || operation is ResultableOperation<Void>
                     let value =
-                        isMadeHere ? nil : valueNode(of: change.node, graph).flatMap { graph.members[$0].operation as? AddedOperation }
+                        isItsOwn ? nil : valueNode(of: change.node, graph).flatMap { graph.members[$0].operation as? AddedOperation }
                     part.whenOver {
                         operation.remoteDidEnd(ending.with(valueOf: value).orErrors(change.ownErrors, of: part), hasStarted: hasStarted)
                     }
