@@ -54,6 +54,7 @@ extension WireSlotTaker {
     fileprivate var json: JSONValue {
         .object([
             ("id", .string(worker)), ("slots", .integer(Int64(slots))), ("taken", .integer(Int64(taken))), ("obstacle", .string(obstacle)),
+            ("undelivered", .integer(Int64(undelivered))),
         ])
     }
 }

@@ -101,6 +101,21 @@ import Wire
         #expect(CoordinatorCheck.clock([worker("a/0", "silent")], now: 100_000 + difference).isEmpty)
     }
 
+    @Test func clocksOfWorkersHosts_areTold_onceForAHost() {
+        func beating(_ id: String, _ offset: Int64) -> WireWorkerView {
+            var view = worker(id)
+            view.clockOffset = offset
+            return view
+        }
+        let found = CoordinatorCheck.clocks(
+            ofWorkers: [beating("a/0", 180_000), beating("a/1", 180_020), beating("b/0", 4_000), beating("c/0", -60_000)])
+        #expect(
+            lines(found) == [
+                "warning: not the coordinator's: a's is about 3 min ahead of it, c's is about 60 s behind it; when operations began and ended there is told wrong"
+            ])
+        #expect(CoordinatorCheck.clocks(ofWorkers: [beating("a/0", 5_000), beating("b/0", -5_000)]).isEmpty)
+    }
+
     @Test func freeSpace_isMeasuredAgainstTheReserve() {
         let check = DataCheck(path: "/data", reserve: 1 << 30)
         #expect(check.space(free: 10 << 30) == Finding(.data, .ok, "10.0 GiB are free for it"))

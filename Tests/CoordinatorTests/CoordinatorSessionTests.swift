@@ -57,6 +57,38 @@ import Wire
         }
     }
 
+    /// One heartbeat that tells another time may have been on its way for long; two in a row come from another clock.
+    @Test func clockOfAWorkersHost_isShownAsFarAsTwoHeartbeatsTellIt() async throws {
+        try await TestCoordinator.run(in: path) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(.executor, incarnation: 1)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            func offset(afterBeating ahead: Int64) throws -> Int64 {
+                try worker.send(
+                    .with {
+                        $0.heartbeat.sentAt = 1
+                        $0.heartbeat.accepting = true
+                        $0.heartbeat.clock = WallClock.milliseconds() + ahead
+                    })
+                try worker.expect { if case .heartbeatAnswer = $0.body { () } else { nil } }
+                try client.send(
+                    .with {
+                        $0.request.id = 7
+                        $0.request.workers = WireListWorkers()
+                    })
+                return try client.expect {
+                    if case .response(let response) = $0.body { response.workers.workers.first?.clockOffset } else { nil }
+                }
+            }
+            #expect(try offset(afterBeating: 600_000) == 0)
+            #expect(try (540_000...600_000).contains(offset(afterBeating: 600_000)))
+            #expect(try abs(offset(afterBeating: 0)) < 60_000)
+            #expect(try abs(offset(afterBeating: -600_000)) < 60_000)
+            #expect(try (-660_000...(-600_000)).contains(offset(afterBeating: -600_000)))
+        }
+    }
+
     @Test(arguments: [WireRole.executor, .client, .supervisor])
     func secondHelloOfAProcess_supersedesTheFirst(role: WireRole) async throws {
         try await TestCoordinator.run(in: path) { coordinator in

@@ -296,6 +296,21 @@ import Testing
         #expect(cluster.explain("a")?.blockers == [] && cluster.operations().last?.waiting == nil)
     }
 
+    /// Its slot is taken by what has ended: another worker helps, and so does room.
+    @Test func workerThatIsFullOfWhatHasEnded_isNotCalledBusyAlone() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 1)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        let (owner, unit) = try #require(cluster.find("a", on: nil))
+        cluster.step([.valueWaits(try #require(cluster.peers[owner]), unit.unit, unit.attempt, reason: "there is no room for its value")])
+        let blocker = try #require(cluster.explain("b")?.blockers.first)
+        guard case .slots(let wait) = blocker else { return #expect(Bool(false)) }
+        #expect(wait.takers.map(\.undelivered) == [1])
+        #expect(blocker.text(now: 0).contains("1 for its 1 slot, of which 1 has ended, but there is no room for its value"))
+        cluster.step([.valueWaits(try #require(cluster.peers[owner]), unit.unit, unit.attempt, reason: nil)])
+        #expect(cluster.explain("b")?.blockers.first?.text(now: 0).contains("ended") == false)
+    }
+
     @Test func heldBackByAFullSpool_isSaid() {
         var (cluster, _) = cluster(.op("a"))
         cluster.begin("a")

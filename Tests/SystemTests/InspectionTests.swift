@@ -60,7 +60,7 @@ extension SystemTests {
                     workers["workers"][0].keys
                         == [
                             "id", "host", "pid", "state", "slots", "running", "operations", "labels", "resources", "lastHeard", "version",
-                            "name", "drain",
+                            "name", "drain", "clockOffset",
                         ])
             }
         }

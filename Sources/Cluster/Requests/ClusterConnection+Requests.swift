@@ -204,38 +204,3 @@ public struct Steering: Hashable, Sendable {
     /// Of a resume: the path of what is still paused around it; empty: the whole submission; nil: nothing is.
     public let pausedBy: String?
 }
-
-/// The operations of a submission, fetched page by page as they are read.
-package struct OperationPages: AsyncSequence, Sendable {
-    package typealias Element = [WireOperationView]
-    private let query: WireListOperations
-    private let ask: @Sendable (WireListOperations) async throws -> WireOperationPage
-
-    init(query: WireListOperations, ask: @escaping @Sendable (WireListOperations) async throws -> WireOperationPage) {
-        self.query = query
-        self.ask = ask
-    }
-
-    init(core: ConnectionCore, query: WireListOperations) {
-        self.init(query: query) { query in
-            guard case .operations(let page) = try await core.ask(.operations(query)) else { throw RequestLedger.unexpected }
-            return page
-        }
-    }
-
-    package func makeAsyncIterator() -> Iterator { Iterator(next: query, ask: ask) }
-
-    package struct Iterator: AsyncIteratorProtocol {
-        fileprivate var next: WireListOperations?
-        fileprivate let ask: @Sendable (WireListOperations) async throws -> WireOperationPage
-
-        package mutating func next() async throws -> [WireOperationView]? {
-            guard var query = next else { return nil }
-            let page = try await ask(query)
-            query.from = page.next
-            query.submission = page.id.isEmpty ? query.submission : page.id
-            next = page.next == 0 ? nil : query
-            return page.operations
-        }
-    }
-}

@@ -184,6 +184,7 @@ extension SlotWait.Taker {
             $0.worker = worker
             $0.slots = UInt32(clamping: slots)
             $0.taken = UInt32(clamping: taken)
+            $0.undelivered = UInt32(clamping: undelivered)
             switch obstacle {
             case .full: $0.obstacle = "full"
             case .suspected: $0.obstacle = "suspected"

@@ -65,9 +65,23 @@ extension CoordinatorLoop {
         }
     }
 
+    /// Once for a host: executors share their supervisor's clock.
+    private func noteClock(_ change: ClockOffset.Change?, of peer: Peer) {
+        if case .executor = peer.role { return }
+        switch change {
+        case nil: break
+        case .agrees: logger.notice("the clock of \(peer.host) agrees with the coordinator's again (process \(peer.pid))")
+        case .differs(let offset):
+            logger.warning(
+                "the clock of \(peer.host) is \(offset.magnitude) ms \(offset < 0 ? "behind" : "ahead of") the coordinator's (process \(peer.pid)): when operations began and ended there is told wrong; keep the clocks of both hosts with NTP"
+            )
+        }
+    }
+
     private func receive(_ heartbeat: WireHeartbeat, from peer: Peer) {
         peer.outbox.heartbeat = heartbeat.sentAt
         unflushed.insert(peer.id)
+        noteClock(peer.clockOffset.heard(heartbeat.clock, now: now.wall), of: peer)
         guard case .executor(let isDraining) = peer.role, !isDraining, !heartbeat.accepting else { return }
         peer.role = .executor(isDraining: true)
         inputs.append(.draining(peer.id))

@@ -68,13 +68,16 @@ extension CoordinatorLoop {
 
     /// With what is known of their connections.
     private func described(_ views: [WorkerView]) -> [WireWorkerView] {
-        var versions: [ProcessName: String] = [:]
+        var executors: [ProcessName: Peer] = [:]
         for peer in peers.all {
-            if case .executor = peer.role { versions[ProcessName(host: peer.host, pid: peer.pid)] = peer.version }
+            if case .executor = peer.role { executors[ProcessName(host: peer.host, pid: peer.pid)] = peer }
         }
         return views.map { view in
             var wire = view.wire
-            wire.version = versions[ProcessName(host: wire.host, pid: wire.pid)] ?? ""
+            if let peer = executors[ProcessName(host: wire.host, pid: wire.pid)] {
+                wire.version = peer.version
+                wire.clockOffset = peer.clockOffset.milliseconds
+            }
             return wire
         }
     }

@@ -41,6 +41,8 @@ final class Peer {
     var lastHeard: Int64
     /// Number of the last step in which the scheduler was told that it was heard.
     var heardInStep: UInt64 = 0
+    /// Of its host.
+    var clockOffset = ClockOffset()
     var outbox = PeerOutbox()
     /// By the number the scheduler knows them by.
     private(set) var requests: [UInt64: PendingRequest] = [:]

@@ -126,12 +126,20 @@ extension SlotWait {
 extension SlotWait.Taker {
     fileprivate var text: String {
         switch obstacle {
-        case .full: "\(worker) has \(taken) for its \(slots) slot\(slots == 1 ? "" : "s")"
+        case .full: "\(worker) has \(taken) for its \(slots) slot\(slots == 1 ? "" : "s")\(undeliveredText)"
         case .suspected: "\(worker) has lost its connection"
         case .alone: "\(worker) has one that runs alone"
         case .kept: "\(worker) is kept for one that is to run alone"
         case .resources(let shortage): "\(worker) \(shortage)"
         case .queued: "\(worker) has not begun it"
+        }
+    }
+
+    private var undeliveredText: String {
+        switch undelivered {
+        case 0: ""
+        case 1: ", of which 1 has ended, but \(undeliveredReason)"
+        default: ", of which \(undelivered) have ended, but their values are not here: of one, \(undeliveredReason)"
         }
     }
 }

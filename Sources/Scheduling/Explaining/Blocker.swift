@@ -187,6 +187,10 @@ public struct SlotWait: Hashable, Sendable {
         /// How many units it has.
         public var taken: Int
         public var obstacle: Obstacle
+        /// How many of them have ended, and keep their slots as the coordinator has not taken over their values.
+        public var undelivered = 0
+        /// Why it has not, of one of those.
+        public var undeliveredReason = ""
     }
     /// Of many only the first.
     public var takers: [Taker]

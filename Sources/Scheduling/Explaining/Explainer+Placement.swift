@@ -47,9 +47,15 @@ extension Explainer {
 
     private func taker(_ worker: Int, _ obstacle: SlotWait.Taker.Obstacle) -> SlotWait.Taker {
         let session = scheduler.workers.sessions[worker]
-        return SlotWait.Taker(
+        var taker = SlotWait.Taker(
             number: WorkerNumber(UInt32(worker)), worker: scheduler.durable.workers[worker].identity.name, slots: session.slots,
             taken: session.units.count, obstacle: obstacle)
+        if obstacle == .full, !scheduler.waitingValues.isEmpty {
+            let reasons = session.units.compactMap { scheduler.waitingValues[$0] }
+            taker.undelivered = reasons.count
+            taker.undeliveredReason = reasons.first ?? ""
+        }
+        return taker
     }
 
     private func obstacle(to unit: Int, _ lane: Int, worker: Int) -> SlotWait.Taker.Obstacle? {

@@ -1496,6 +1496,9 @@ public nonisolated struct WireHeartbeat: Sendable {
   /// executor: false while it drains
   public var accepting: Bool = false
 
+  /// its host's, milliseconds since 1970; 0: it does not say
+  public var clock: Int64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -5923,6 +5926,12 @@ public nonisolated struct WireWorkerView: @unchecked Sendable {
   /// Clears the value of `detail`. Subsequent reads from it will return its default value.
   public mutating func clearDetail() {_uniqueStorage()._detail = nil}
 
+  /// of its host's clock, milliseconds ahead of the coordinator's; negative: behind
+  public var clockOffset: Int64 {
+    get {_storage._clockOffset}
+    set {_uniqueStorage()._clockOffset = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -6419,6 +6428,9 @@ public nonisolated struct WireSlotTaker: Sendable {
 
   /// full, suspected, alone, kept, resources, queued
   public var obstacle: String = String()
+
+  /// of `taken`: have ended, and their values are not taken over yet
+  public var undelivered: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -7913,7 +7925,7 @@ nonisolated extension WireEnrolled: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Heartbeat"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}sent_at\0\u{1}running\0\u{1}queued\0\u{1}accepting\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}sent_at\0\u{1}running\0\u{1}queued\0\u{1}accepting\0\u{1}clock\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7925,6 +7937,7 @@ nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.running) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.queued) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.accepting) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.clock) }()
       default: break
       }
     }
@@ -7943,6 +7956,9 @@ nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.accepting != false {
       try visitor.visitSingularBoolField(value: self.accepting, fieldNumber: 4)
     }
+    if self.clock != 0 {
+      try visitor.visitSingularInt64Field(value: self.clock, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7951,6 +7967,7 @@ nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.running != rhs.running {return false}
     if lhs.queued != rhs.queued {return false}
     if lhs.accepting != rhs.accepting {return false}
+    if lhs.clock != rhs.clock {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -15316,7 +15333,7 @@ nonisolated extension WireWorkerEvent: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WorkerView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0\u{2}[\u{1}resources\0\u{1}version\0\u{4}q\u{5}given_name\0\u{1}drain\0\u{1}detail\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0\u{2}[\u{1}resources\0\u{1}version\0\u{4}q\u{5}given_name\0\u{1}drain\0\u{1}detail\0\u{3}clock_offset\0")
 
   fileprivate class _StorageClass {
     @exclusivity(unchecked) var _id: String = String()
@@ -15333,6 +15350,7 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
     @exclusivity(unchecked) var _givenName: String = String()
     @exclusivity(unchecked) var _drain: WireWorkerDrain? = nil
     @exclusivity(unchecked) var _detail: WireWorkerDetail? = nil
+    @exclusivity(unchecked) var _clockOffset: Int64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -15357,6 +15375,7 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _givenName = source._givenName
       _drain = source._drain
       _detail = source._detail
+      _clockOffset = source._clockOffset
     }
   }
 
@@ -15389,6 +15408,7 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 470: try { try decoder.decodeSingularStringField(value: &_storage._givenName) }()
         case 471: try { try decoder.decodeSingularMessageField(value: &_storage._drain) }()
         case 472: try { try decoder.decodeSingularMessageField(value: &_storage._detail) }()
+        case 473: try { try decoder.decodeSingularInt64Field(value: &_storage._clockOffset) }()
         default: break
         }
       }
@@ -15443,6 +15463,9 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
       try { if let v = _storage._detail {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 472)
       } }()
+      if _storage._clockOffset != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._clockOffset, fieldNumber: 473)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -15466,6 +15489,7 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._givenName != rhs_storage._givenName {return false}
         if _storage._drain != rhs_storage._drain {return false}
         if _storage._detail != rhs_storage._detail {return false}
+        if _storage._clockOffset != rhs_storage._clockOffset {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -16336,7 +16360,7 @@ nonisolated extension WireBlocker: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireSlotTaker: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SlotTaker"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}worker\0\u{1}slots\0\u{1}taken\0\u{1}obstacle\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}worker\0\u{1}slots\0\u{1}taken\0\u{1}obstacle\0\u{1}undelivered\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -16348,6 +16372,7 @@ nonisolated extension WireSlotTaker: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.slots) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.taken) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.obstacle) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.undelivered) }()
       default: break
       }
     }
@@ -16366,6 +16391,9 @@ nonisolated extension WireSlotTaker: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if !self.obstacle.isEmpty {
       try visitor.visitSingularStringField(value: self.obstacle, fieldNumber: 4)
     }
+    if self.undelivered != 0 {
+      try visitor.visitSingularUInt32Field(value: self.undelivered, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -16374,6 +16402,7 @@ nonisolated extension WireSlotTaker: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.slots != rhs.slots {return false}
     if lhs.taken != rhs.taken {return false}
     if lhs.obstacle != rhs.obstacle {return false}
+    if lhs.undelivered != rhs.undelivered {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -198,6 +198,7 @@ final class LinkRunner {
         let now = BootClock.milliseconds()
         var heartbeat = heartbeat
         heartbeat.sentAt = UInt64(now)
+        heartbeat.clock = WallClock.milliseconds()
         try sendMessage(.with { $0.heartbeat = heartbeat })
         perform(session.heartbeatSent(at: now))
     }

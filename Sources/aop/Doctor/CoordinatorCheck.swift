@@ -34,6 +34,7 @@ struct CoordinatorCheck: Sendable {
             let workers = try await connection.workers()
             findings += Self.workers(workers, version: version)
             findings += Self.clock(workers, now: WallClock.milliseconds())
+            findings += Self.clocks(ofWorkers: workers)
         } catch {
             // Who may only submit does not see them.
             findings.append(Finding(.workers, .warning, message: ToolError(error).message))
@@ -102,14 +103,34 @@ struct CoordinatorCheck: Sendable {
         guard behind < -clockMilliseconds || behind > leaseMilliseconds + clockMilliseconds else {
             return [Finding(.clock, .ok, "within some seconds of the coordinator's")]
         }
-        let seconds = Double(abs(behind)) / 1000
-        let (number, unit) = seconds < 120 ? (seconds, "s") : (seconds / 60, "min")
+        return [
+            Finding(
+                .clock, .warning, "this host's clock is about \(difference(behind)) the coordinator's: times and ages are shown wrong",
+                remedy: clockRemedy)
+        ]
+    }
+
+    /// The hosts whose workers' heartbeats tell another time than the coordinator's clock.
+    static func clocks(ofWorkers workers: [WireWorkerView]) -> [Finding] {
+        var offsets: [String: Int64] = [:]
+        for worker in workers where worker.clockOffset.magnitude > UInt64(clockMilliseconds) { offsets[worker.host] = worker.clockOffset }
+        guard !offsets.isEmpty else { return [] }
+        let named = offsets.sorted { $0.key < $1.key }.prefix(namedMax).map { "\($0.key)'s is about \(difference($0.value)) it" }
         return [
             Finding(
                 .clock, .warning,
-                "this host's clock is about \(Int(number.rounded())) \(unit) \(behind < 0 ? "behind" : "ahead of") the coordinator's: times and ages are shown wrong",
-                remedy: "keep both with NTP, e.g. apt-get install systemd-timesyncd")
+                "not the coordinator's: \(named.joined(separator: ", "))\(more(offsets.count)); when operations began and ended there is told wrong",
+                remedy: clockRemedy)
         ]
+    }
+
+    private static let clockRemedy = "keep both with NTP, e.g. apt-get install systemd-timesyncd"
+
+    /// "3 min ahead of".
+    private static func difference(_ milliseconds: Int64) -> String {
+        let seconds = Double(milliseconds.magnitude) / 1000
+        let (number, unit) = seconds < 120 ? (seconds, "s") : (seconds / 60, "min")
+        return "\(Int(number.rounded())) \(unit) \(milliseconds < 0 ? "behind" : "ahead of")"
     }
 
     /// A worker that was not heard for so long is not attached.

@@ -34,6 +34,7 @@ enum WorkerText {
         }
         lines += [
             ("version", worker.version.isEmpty ? "-" : "aop \(worker.version)"), ("heard", TimeText.age(worker.lastHeard, now: now)),
+            ("clock", clock(worker.clockOffset)),
             ("slots", "\(worker.slots), \(worker.running) taken" + (detail.line == 0 ? "" : ", and places for \(detail.line) in line")),
             ("labels", list(worker.labels)), ("resources", list(worker.resources.map(\.text), separator: ", ")),
             ("operations", list(detail.operations.map(\.text), separator: ", ")), ("conditions", list(detail.conditions, separator: ", ")),
@@ -44,6 +45,11 @@ enum WorkerText {
         for held in detail.held { table.add([PlainText.of(held.operation), held.state.word, TimeText.age(held.startedAt, now: now)]) }
         let more = Int(detail.heldCount) - detail.held.count
         return fields + "\n" + table.text + (more > 0 ? "and \(more) more\n" : "")
+    }
+
+    private static func clock(_ offset: Int64) -> String {
+        offset.magnitude < 1_000
+            ? "as the coordinator's" : "\(offset.magnitude / 1_000) s \(offset < 0 ? "behind" : "ahead of") the coordinator's"
     }
 
     private static func drain(_ drain: WireWorkerDrain, now: Int64) -> String {
