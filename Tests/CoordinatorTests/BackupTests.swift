@@ -288,6 +288,19 @@ private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer
         #expect(!FileManager.default.fileExists(atPath: data + "/restoring.new"))
     }
 
+    @Test func copyOfARestoreThatWasKilledBeforeItChangedAnything_isRemovedByAStart_andByPrune() async throws {
+        let before = try await makeData()
+        for removes in [
+            { _ = try JournalPrune(dataDirectory: data, .endedBefore(0)) }, { _ = try await submissions(in: data) },
+        ] as [() async throws -> Void] {
+            try FileManager.default.createDirectory(atPath: data + "/restoring.new", withIntermediateDirectories: false)
+            try Data(count: 1_000).write(to: URL(fileURLWithPath: data + "/restoring.new/journal.sqlite"))
+            try await removes()
+            #expect(!DurableFiles.isThere(data + "/restoring.new"))
+        }
+        #expect(try await submissions(in: data) == before)
+    }
+
     private struct Interrupted: Error {}
 
     /// Killed before any one of its changes, and then repeated with another backup.
@@ -313,6 +326,8 @@ private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer
                 isOver = true
             } catch is Interrupted {
                 let isUnderWay = DurableFiles.isThere(JournalRestore.marker(in: copy))
+                // A copy would fill the disk for ever.
+                if !isUnderWay { #expect(try names(copy).allSatisfy { !$0.hasPrefix("restoring") }, "\(last)") }
                 let again = try JournalRestore(from: backup + "-2", into: copy)
                 #expect(try JournalVerification(dataDirectory: copy).submissions == 2, "\(last)")
                 let replaced = try names(copy).filter { $0.hasPrefix("replaced-") }.map { "\(copy)/\($0)" }

@@ -222,6 +222,23 @@ import Wire
         #expect(sections(try recovered(database).0) == sections(try folded(written)))
     }
 
+    /// What has come since the last one may be of something that was forgotten: it does not stay for as long as nothing happens.
+    @Test func writer_makesOneWhenTheTimeHasCome_thoughNothingIsAppended() async throws {
+        let (database, end) = try write(Facts.types(0..<3))
+        try await onThread { [logger] in
+            let policy = JournalWriter.SnapshotPolicy(scheduling: .init(), bytes: 1 << 40, pauseMilliseconds: 100)
+            let began = BootClock.milliseconds()
+            let writer = try JournalWriter(database, after: end, snapshots: policy, logger: logger) { _ in }
+            while try database.newestSnapshot() == nil {
+                guard BootClock.milliseconds() < began + 60_000 else { throw Timeout(what: "waiting for a snapshot") }
+                writer.makeSnapshotIfDue()
+            }
+            #expect(BootClock.milliseconds() >= began + 100)
+            writer.close()
+        }
+        #expect(try database.newestSnapshot()?.end == end)
+    }
+
     @Test func backlog_isDueAfterAsManyBytesAsTheLastSnapshotHad() {
         let snapshot = Snapshot(end: .empty, sections: 1, bytes: 500, digest: [])
         var backlog = SnapshotBacklog(100, since: nil, bytes: 40)

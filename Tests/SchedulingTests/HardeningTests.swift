@@ -169,6 +169,29 @@ import Testing
         #expect(cluster.heldPaths == ["b"])
     }
 
+    /// What the one that is kept for it runs may take hours.
+    @Test func suspect_isGivenToWhoeverHasNothingFirst_andLetsTheOthersGo() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph(), key: "suspects")
+        cluster.begin("a")
+        cluster.begin("b")
+        cluster.attach(2, slots: 4)
+        cluster.submit(Sketch.group("root", [.op("long")]).graph(), key: "long")
+        cluster.begin("long")
+        cluster.die(1)
+        cluster.submit(Sketch.group("root", [.op("other")]).graph(), key: "other")
+        // One executor is kept for both.
+        #expect(cluster.held[2]?.map(\.path) == ["long"])
+        // A fresh process in place of the one that died.
+        cluster.attach(3, slots: 2)
+        #expect(cluster.held[3]?.map(\.path) == ["a"])
+        #expect(cluster.held[2]?.map(\.path) == ["long"])
+        cluster.end("a")
+        #expect(cluster.held[3]?.map(\.path) == ["b"])
+        #expect(cluster.held[2].map { Set($0.map(\.path)) } == ["long", "other"])
+    }
+
     @Test func returningExecutor_restartsItsOrphanLimit() {
         var cluster = FakeCluster()
         cluster.attach(1)

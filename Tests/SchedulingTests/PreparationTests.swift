@@ -7,10 +7,14 @@ import Testing
 
     /// An operation with one condition that a worker evaluates, and its dependent operation `make`.
     private func op(
-        _ id: String, _ make: Sketch = .op("?probe.0"), retries: Int = 0, after: [String] = [], exclusive: [Exclusion] = []
+        _ id: String, _ make: Sketch = .op("?probe.0"), retries: Int = 0, after: [String] = [], exclusive: [Exclusion] = [],
+        queueTimeout: Int64 = 0
     ) -> Sketch {
         .preparing(
-            Sketch.op(id, after: after, retries: retries, exclusive: exclusive).having { $0.conditions = [probe] }, [0: make])
+            Sketch.op(id, after: after, retries: retries, exclusive: exclusive).having {
+                $0.conditions = [probe]
+                $0.queueTimeoutMilliseconds = queueTimeout
+            }, [0: make])
     }
 
     private func cluster(_ sketches: Sketch..., slots: Int = 4) -> FakeCluster {
@@ -33,6 +37,47 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
         #expect(cluster.view()?.counts.succeeded == 2)
         #expect(cluster.operations().map(\.isPreparation) == [false, false, true])
+    }
+
+    /// As on a queue: what it does before its conditions is part of its wait. What runs is stopped, and its lock goes to others.
+    @Test func queueTimeout_goesOnWhileItIsPrepared() {
+        let limited = op("a", exclusive: [Exclusion(key: "k")], queueTimeout: 500)
+        var cluster = cluster(limited, .keyed("next", "k"))
+        cluster.begin("a/?probe.0")
+        cluster.advance(499)
+        #expect(cluster.state("a") == .evaluating)
+        cluster.advance(1)
+        #expect(cluster.state("a") == .stopping && cluster.heldPaths == ["a/?probe.0"])
+        cluster.end("a/?probe.0", .stopped)
+        #expect(cluster.operations().first { $0.path == "a" }?.errors.map(\.code) == [.timeout])
+        #expect(cluster.heldPaths == ["next"])
+    }
+
+    @Test func queueTimeout_countsTheTimeOfPreparationAndThatBehindIt_together() {
+        var cluster = cluster(op("a", queueTimeout: 500), .op("busy"), slots: 1)
+        if cluster.holds("busy") { cluster.end("busy") }
+        cluster.advance(300)
+        cluster.disconnect(1)
+        cluster.reattach(1)
+        cluster.end("a/?probe.0")
+        cluster.advance(199)
+        #expect(cluster.state("a") == .evaluating)
+        cluster.advance(1)
+        cluster.end("a", .stopped)
+        #expect(cluster.operations().first { $0.path == "a" }?.errors.map(\.code) == [.timeout])
+    }
+
+    /// The time for which it was paused is none for which it has waited.
+    @Test func queueTimeout_beginsAnewWhenAPauseDuringThePreparationIsOver() {
+        var cluster = cluster(op("a", queueTimeout: 500))
+        cluster.begin("a/?probe.0")
+        _ = cluster.ask(.pause(submission: "last", path: "a"))
+        cluster.advance(1_000)
+        _ = cluster.ask(.resume(submission: "last", path: "a"))
+        cluster.advance(499)
+        #expect(cluster.state("a") == .evaluating)
+        cluster.advance(1)
+        #expect(cluster.state("a") == .stopping)
     }
 
     /// Its children have ended, but what it does before its conditions still runs.

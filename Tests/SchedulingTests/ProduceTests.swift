@@ -51,6 +51,20 @@ import Testing
         #expect(cluster.view()?.counts.total == 2)
     }
 
+    /// It took the node before the addition for what holds the key, and the coordinator ended.
+    @Test func whatTheRootOfAnAdditionSaysOfItself_isNothingToWhatIsInIt() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")]), .group("h", [.op("b")])]).graph())
+        var addition = Addition.of(.group("x", [.keyed("y", "k")]))
+        addition.graph.nodes[0].options.exclusive = [Exclusion(key: "k")]
+        cluster.end("g/a", .production(.void, addition))
+        #expect(cluster.heldPaths.contains("g/x+1/y"))
+        try cluster.restart()
+        cluster.reattach(1)
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     /// The root of an addition stands for the group, and nothing of it counts; it is in the journal all the same.
     @Test func whatCouldNotBeReadAgain_isRefused() throws {
         var cluster = cluster()

@@ -13,6 +13,16 @@ public struct JournalRestore: Sendable {
     /// In a data directory: the backup is being put in its place, and the coordinator must not start.
     static func marker(in dataDirectory: String) -> String { dataDirectory + "/restoring" }
 
+    /// In a data directory: the copy of a backup, until its files are in their place.
+    private static func staging(in dataDirectory: String) -> String { marker(in: dataDirectory) + ".new" }
+
+    /// Removes what a restore leaves that was ended before it changed anything, or when all was done. None runs, nor is to be repeated.
+    ///
+    /// - Throws: `BackupError`.
+    static func removeRemains(in dataDirectory: String) throws(BackupError) {
+        for path in [staging(in: dataDirectory), begun(in: dataDirectory), finished(in: dataDirectory)] { try DurableFiles.remove(path) }
+    }
+
     private static let databases = ["elements.sqlite", "output.sqlite", "journal.sqlite"]
     /// What has become of submissions: kept where it is, and taken over where there is none.
     private static let history = "history.sqlite"
@@ -51,17 +61,25 @@ public struct JournalRestore: Sendable {
         }
         let facts = verification.facts
         replaced = try withExtendedLifetime(directory) {
-            let staging = target + "/restoring.new"
-            try DurableFiles.remove(staging)
-            try Self.stage(backup, in: staging)
-            // What is put in the place is what was read, and not what somebody has made of it meanwhile.
-            let staged = try JournalVerification(dataDirectory: staging)
-            guard staged.notLookedAt.isEmpty else { throw BackupError.notLookedAt(path: staging, reasons: staged.notLookedAt) }
-            guard staged.problems.isEmpty, staged.facts == facts else {
-                throw BackupError.notWhole(
-                    path: backup, problems: staged.problems.isEmpty ? ["its copy has \(staged.facts) of \(facts) facts"] : staged.problems)
+            let staging = Self.staging(in: target)
+            do {
+                try DurableFiles.remove(staging)
+                try Self.stage(backup, in: staging)
+                // What is put in the place is what was read, and not what somebody has made of it meanwhile.
+                try step("verify the copy")
+                let staged = try JournalVerification(dataDirectory: staging)
+                guard staged.notLookedAt.isEmpty else { throw BackupError.notLookedAt(path: staging, reasons: staged.notLookedAt) }
+                guard staged.problems.isEmpty, staged.facts == facts else {
+                    throw BackupError.notWhole(
+                        path: backup,
+                        problems: staged.problems.isEmpty ? ["its copy has \(staged.facts) of \(facts) facts"] : staged.problems)
+                }
+                return try Self.exchange(staging, target, date, step)
+            } catch {
+                // The error that is thrown says more, and a start removes them.
+                if !DurableFiles.isThere(Self.marker(in: target)) { try? Self.removeRemains(in: target) }
+                throw error
             }
-            return try Self.exchange(staging, target, date, step)
         }
     }
 

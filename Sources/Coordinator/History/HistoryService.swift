@@ -152,12 +152,13 @@ private struct HistoryWorker {
     private mutating func beginAnew(_ reason: any Error) {
         do {
             try database?.close()
+            // Whatever comes of this: the next page is for a file that was opened anew, and begins with the first one of its submission.
             database = nil
-            let text = try place.file.setAside(because: reason)
-            logger.warning("\(text)")
             file += 1
             page = nil
             report(.begunAnew(file: file))
+            let text = try place.file.setAside(because: reason)
+            logger.warning("\(text)")
             database = try HistoryDatabase(place)
         } catch {
             if let skipped = log.allow(at: BootClock.milliseconds()) {

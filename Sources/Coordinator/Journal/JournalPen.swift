@@ -68,6 +68,11 @@ final class JournalPen: Sendable {
         return done ?? nil
     }
 
+    /// false also while somebody has the pen, who looks when that is done.
+    func isSnapshotDue(at now: Int64) -> Bool {
+        state.withLockIfAvailable { if case .writing(let place) = $0 { place.isSnapshotDue(at: now) } else { false } } ?? false
+    }
+
     private static func write<Result>(
         _ state: inout State, _ body: (inout Place) throws(JournalError) -> Result
     ) throws(JournalError) -> Result {

@@ -37,7 +37,7 @@ public struct JournalPrune: Sendable {
     /// - Parameters:
     ///   - isDryRun: nothing is changed.
     ///   - now: milliseconds since 1970.
-    /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError`, `BlobStoreError`. What was forgotten by then stays so; the rest
+    /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError`, `BlobStoreError`, `BackupError`. What was forgotten by then stays so; the rest
     ///   is done by the next start, or by the next call. Nothing was where one of the files cannot be used: they are opened before, and what
     ///   became of a submission is in the history before it is forgotten, where there is a history.
     /// - Complexity: O(facts), and the size of the state.
@@ -49,6 +49,7 @@ public struct JournalPrune: Sendable {
         guard !DurableFiles.isThere(JournalRestore.marker(in: directory.path)) else {
             throw DataDirectoryError.restoring(path: directory.path)
         }
+        if !isDryRun { try JournalRestore.removeRemains(in: directory.path) }
         path = directory.journalPath
         let scheduling = CoordinatorConfiguration(dataDirectory: dataDirectory).scheduling
         var scheduler = Scheduler(scheduling)

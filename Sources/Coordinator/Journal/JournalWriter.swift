@@ -23,6 +23,8 @@ final class JournalWriter: Sendable {
         let scheduling: Scheduler.Configuration
         /// When so many bytes of facts have come since the last one, and as many as that one had.
         let bytes: Int64
+        /// Between two that are made only because something was forgotten.
+        var pauseMilliseconds = CoordinatorLimits.snapshotPauseMilliseconds
     }
 
     private enum Job: Sendable {
@@ -30,7 +32,7 @@ final class JournalWriter: Sendable {
         case errand(JournalErrand)
         case snapshotMade(Snapshot)
         case cutLog
-        /// Something is due behind a commit that another thread has made.
+        /// Something is due: behind a commit that another thread has made, or as time has passed.
         case look
     }
 
@@ -48,7 +50,7 @@ final class JournalWriter: Sendable {
         _ database: JournalDatabase, after end: JournalEnd, snapshots policy: SnapshotPolicy?, logger: Logger,
         report: @escaping @Sendable (Event) -> Void
     ) throws {
-        let backlog = try policy.map { try SnapshotBacklog($0.bytes, of: database) }
+        let backlog = try policy.map { try SnapshotBacklog($0, of: database, at: BootClock.milliseconds()) }
         let snapshots = try policy.map { [waiting] policy in
             try SnapshotThread(
                 policy.scheduling, path: database.path, logger: logger,
@@ -95,6 +97,11 @@ final class JournalWriter: Sendable {
             waiting.close()
             throw error
         }
+    }
+
+    /// Makes a snapshot if it is time for one: what was forgotten does not stay on the disk for as long as nothing happens.
+    func makeSnapshotIfDue() {
+        if pen.isSnapshotDue(at: BootClock.milliseconds()) { waiting.post(.look) }
     }
 
     /// Asks that SQLite's log be cut. Who commits meanwhile goes behind it.

@@ -4,31 +4,44 @@
 /// constant for each byte of the journal, however large the state is.
 struct SnapshotBacklog {
     private let threshold: Int64
+    private let pauseMilliseconds: Int64
     private var bytes: Int64
     private var snapshotBytes: Int64
     /// Of `bytes`, those that the one will hold that is being made; nil: none is.
     private var making: Int64?
     /// Whether something was forgotten that is still in the last one.
     private var hasForgotten = false
-    /// Boot time at which the last one was begun.
+    /// Boot time at which the last one was begun, or the coordinator.
     private var begunAt: Int64?
 
-    /// - Parameter bytes: that have come since `snapshot`.
-    init(_ threshold: Int64, since snapshot: Snapshot?, bytes: Int64) {
+    /// - Parameters:
+    ///   - bytes: that have come since `snapshot`.
+    ///   - pauseMilliseconds: between two that are made only because something was forgotten.
+    init(
+        _ threshold: Int64, since snapshot: Snapshot?, bytes: Int64,
+        pauseMilliseconds: Int64 = CoordinatorLimits.snapshotPauseMilliseconds
+    ) {
         self.threshold = threshold
+        self.pauseMilliseconds = pauseMilliseconds
         self.bytes = bytes
         snapshotBytes = snapshot?.bytes ?? 0
     }
 
-    init(_ threshold: Int64, of database: JournalDatabase) throws(JournalError) {
+    /// Of a coordinator that begins at `now`. What has come since the newest one may be of something that was forgotten.
+    init(_ policy: JournalWriter.SnapshotPolicy, of database: JournalDatabase, at now: Int64) throws(JournalError) {
         let newest = try database.newestSnapshot()
-        self.init(threshold, since: newest, bytes: try database.bodyBytes(after: newest?.end.sequence ?? .none))
+        self.init(
+            policy.bytes, since: newest, bytes: try database.bodyBytes(after: newest?.end.sequence ?? .none),
+            pauseMilliseconds: policy.pauseMilliseconds)
+        guard bytes > 0 else { return }
+        hasForgotten = true
+        begunAt = now
     }
 
     /// Without it what was forgotten would stay on the disk for as long as little happens.
     func isDue(at now: Int64) -> Bool {
         guard making == nil else { return false }
-        let hasRested = begunAt.map { now - $0 >= CoordinatorLimits.snapshotPauseMilliseconds } ?? true
+        let hasRested = begunAt.map { now - $0 >= pauseMilliseconds } ?? true
         return bytes >= max(threshold, snapshotBytes) || (hasForgotten && hasRested)
     }
 

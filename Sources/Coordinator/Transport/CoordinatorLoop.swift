@@ -370,6 +370,7 @@ final class CoordinatorLoop {
         lookAtLog()
         lookForDescriptors()
         lookForRoom()
+        journal.makeSnapshotIfDue()
     }
 
     /// libzmq would tell of each accept that fails, which it tries again and again.

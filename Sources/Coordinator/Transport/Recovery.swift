@@ -33,6 +33,8 @@ struct Recovery {
         guard !DurableFiles.isThere(JournalRestore.marker(in: directory.path)) else {
             throw DataDirectoryError.restoring(path: directory.path)
         }
+        // First: it may fill the disk.
+        try JournalRestore.removeRemains(in: directory.path)
         var scheduler = Scheduler(configuration.scheduling)
         // Nothing is changed before it is certain that nothing is missing.
         let found = try Self.look(directory, &scheduler)

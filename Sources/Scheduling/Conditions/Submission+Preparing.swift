@@ -54,7 +54,6 @@ extension Submission {
         guard units[unit].phase == .preparing, preparations(of: unit).allSatisfy({ units[$0].hasEnded }) else { return }
         units[unit].isPrepared = true
         guard !endStopped(unit, at, &effects) else { return }
-        if node(unit).isOperation { startWaiting(unit, at, &effects) }
         makeReady(unit, at, &effects)
         if isPaused(unit) || lacksStream(unit) { giveBackWhilePaused(unit) }
         effects.append(.changed(id(unit), at: at, errors: []))

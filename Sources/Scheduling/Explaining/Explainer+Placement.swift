@@ -28,7 +28,8 @@ extension Explainer {
         }
         let isSuspect = submission.units[unit].isSuspect
         let kept = isSuspect ? takers.first { sessions[$0].reservedFor == submission.id(unit) } : nil
-        let obstacles = (kept.map { [$0] } ?? takers).map { (worker: $0, obstacle: obstacle(to: unit, lane, worker: $0)) }
+        let inOrder = kept.map { kept in [kept] + takers.filter { $0 != kept } } ?? takers
+        let obstacles = inOrder.map { (worker: $0, obstacle: obstacle(to: unit, lane, worker: $0)) }
         // Somebody could take it: it is not that.
         guard obstacles.allSatisfy({ $0.obstacle != nil }) else { return nil }
         let shown = obstacles.prefix(Self.takersShown).compactMap { worker, obstacle in obstacle.map { taker(worker, $0) } }

@@ -202,8 +202,6 @@ extension Scheduler {
             let identity = durable.workers[index].identity
             guard isHosted ? identity.incarnation == submission.submitter : !identity.isSubmitter && hasAll(worker: index, unit, submission)
             else { continue }
-            // What runs alone waits for the one that is kept for it, whoever has nothing to do meanwhile.
-            if wait.runsAlone, let taker = wait.takers.first, workers.sessions[Int(taker.number.rawValue)].reservedFor != nil { break }
             guard isTaking(index), !session.isSuspected, !session.isExclusive, session.reservedFor == nil else {
                 continue
             }

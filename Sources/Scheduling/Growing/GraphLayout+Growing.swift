@@ -6,7 +6,8 @@ extension GraphLayout {
     /// - Complexity: O(size of the addition).
     mutating func grow(by addition: Graph, below group: Int) -> Int {
         var addition = addition
-        addition.nodes[0].kind = graph.nodes[group].kind
+        // Whatever it says of itself, for which there is nobody here: the group is there.
+        addition.nodes[0] = Node(id: "", parent: 0, kind: graph.nodes[group].kind)
         let own = GraphLayout(addition)
         let first = graph.nodes.count
         let shift = first - 1

@@ -126,7 +126,7 @@ extension Submission {
             units[unit].phase = .retryWait(until: due)
             effects.append(.retry(id(unit), at: due))
         case .preparing:
-            break
+            if node(unit).isOperation { waitAnew(unit, at, &effects) }
         case .blocked, .delayed, .held, .locking, .assigned, .provisional, .open, .ended, .lingering, .dropped:
             return
         }

@@ -171,19 +171,29 @@ extension Scheduler {
         return hasEndedSome
     }
 
-    /// The executor that is or may be kept for a suspect: of those not kept for another one on the host that is kept for
-    /// its class, else the one with the least to do.
+    /// The executor that is or may be kept for a suspect, of those not kept for another one: one that has nothing to do, whichever was kept
+    /// before; else one on the host that is kept for its class; else the one with the least to do.
     private mutating func executor(for unit: UnitID) -> Int? {
         let lane = operationClass(of: unit)
         let kept = demands.host(of: lane)
-        if let worker = workers.sessions.firstIndex(where: { $0.reservedFor == unit }) {
-            if kept == nil || kept == host(of: worker) { return worker }
-            workers.sessions[worker].reservedFor = nil
+        let others = workers.sessions.indices.filter {
+            canTake($0) && workers.sessions[$0].reservedFor == nil && couldTake(lane, worker: $0)
         }
+        let reserved = workers.sessions.firstIndex { $0.reservedFor == unit }
+        if let reserved, isIdle(reserved, lane) { return reserved }
+        let idle = others.first { isIdle($0, lane) }
+        if let reserved {
+            if idle == nil, kept == nil || kept == host(of: reserved) { return reserved }
+            workers.sessions[reserved].reservedFor = nil
+        }
+        if let idle { return idle }
         func order(_ worker: Int) -> (Int, Int, Int) { (host(of: worker) == kept ? 0 : 1, workers.sessions[worker].units.count, worker) }
-        return workers.sessions.indices
-            .filter { canTake($0) && workers.sessions[$0].reservedFor == nil && couldTake(lane, worker: $0) }
-            .min { order($0) < order($1) }
+        return others.min { order($0) < order($1) }
+    }
+
+    /// Whether what runs alone could begin there now.
+    private func isIdle(_ worker: Int, _ lane: Int) -> Bool {
+        workers.sessions[worker].units.isEmpty && fitsAlone(lane, onHost: host(of: worker))
     }
 
     /// - Parameter withLinks: it begins at once, and what follows it may, too.

@@ -77,10 +77,10 @@ extension Scheduler {
         // It has run; only its end is asked about.
         guard !durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index) else { return nil }
         return switch durable.phase(unit) {
-        case .wanting, .locking, .ready, .postponed, .assigned:
+        case .wanting, .locking, .preparing, .ready, .postponed, .assigned:
             durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
         case .retryWait(let until): until
-        case .blocked, .delayed, .held, .paused, .preparing, .provisional, .open, .ended, .lingering, .dropped: nil
+        case .blocked, .delayed, .held, .paused, .provisional, .open, .ended, .lingering, .dropped: nil
         }
     }
 
