@@ -202,7 +202,15 @@ import Testing
             Issue.record("not refused")
             return
         }
-        #expect(message.contains("KeyReused"))
+        #expect(message.contains("with another graph (KeyReused)"))
+        var named = graph
+        named.name = "other"
+        guard case .failed(.refused(let text, _))? = cluster.ask(.submit(key: "k", name: "", graph: named, waitForWorkers: true))
+        else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(text.contains("with a graph of another name, `\(graph.name)` (KeyReused)"))
     }
 
     @Test func unknownOperation_isRefused_unlessOneWaitsForWorkers() {

@@ -172,7 +172,7 @@ struct DeliveryTypeTests {
         test.add("take", "TakeText", receives: [group])
         #expect(
             test.faults == [
-                "take: receives Swift.String from `g`, which delivers Swift.Array<Swift.String>; let `TakeText` receive an array"
+                "take: receives Swift.String from `g`, which delivers Swift.Array<Swift.String>; let `TakeText` receive an array, or the value of one of them"
             ])
     }
 
@@ -181,7 +181,7 @@ struct DeliveryTypeTests {
         test.add("take", "TakeText", receives: [test.addForEach("each", over: test.add("n", "Texts"))])
         #expect(
             test.faults == [
-                "take: receives Swift.String from `each`, which delivers Swift.Array<Swift.String>; let `TakeText` receive an array"
+                "take: receives Swift.String from `each`, which delivers Swift.Array<Swift.String>; let `TakeText` receive an array, or the value of one of them"
             ])
     }
 

@@ -71,7 +71,7 @@ extension Scheduler {
     ) -> Reply {
         if let first = durable.submissionByKey[.init(principal: authority.principal, key: key)] {
             let submission = durable.submission(first)
-            guard submission.isMade(of: graph) else { return .failed(.keyReused(key, by: submission)) }
+            guard submission.isMade(of: graph) else { return .failed(.keyReused(key, by: submission, for: graph)) }
             return .submitted(id: submission.id, existing: true)
         }
         let errors = admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations).inOrder
@@ -397,9 +397,11 @@ extension Scheduler {
 }
 
 extension RequestFailure {
-    /// Another graph has the key.
-    static func keyReused(_ key: String, by submission: Submission) -> RequestFailure {
-        .refused(
-            message: "the key `\(key)` belongs to submission \(submission.id) with another graph (KeyReused); use another key", errors: [])
+    /// Another graph has the key; the name is one of those things in which they may differ.
+    static func keyReused(_ key: String, by submission: Submission, for graph: Graph) -> RequestFailure {
+        let name = submission.layout.graph.name
+        let what = name == graph.name ? "another graph" : "a graph of another name, `\(name)`"
+        return .refused(
+            message: "the key `\(key)` belongs to submission \(submission.id) with \(what) (KeyReused); use another key", errors: [])
     }
 }

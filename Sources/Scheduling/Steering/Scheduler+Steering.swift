@@ -9,10 +9,9 @@ extension Scheduler {
         if let first = durable.submissionByKey[.init(principal: authority.principal, key: key)] {
             let existing = durable.submission(first)
             // What is to be run again may be forgotten by now.
-            if case .found(let number) = resolve(text, by: authority, toSteer: "submit again"),
-                !existing.isMade(of: durable.submission(number).submittedGraph)
-            {
-                return .failed(.keyReused(key, by: existing))
+            if case .found(let number) = resolve(text, by: authority, toSteer: "submit again") {
+                let graph = durable.submission(number).submittedGraph
+                guard existing.isMade(of: graph) else { return .failed(.keyReused(key, by: existing, for: graph)) }
             }
             return .retried(id: existing.id, existing: true, lifted: 0)
         }

@@ -44,7 +44,7 @@ extension TypeCheck {
             "receives \(input.shownName) from `\(graph.path(of: producer))`, which delivers \(shownName(of: array)); let them be the same"
         case .array:
             "receives \(input.shownName) from `\(graph.path(of: producer))`, which delivers \(shownName(of: array)); "
-                + "let `\(operation.type)` receive an array"
+                + "let `\(operation.type)` receive an array, or the value of one of them"
         case .element(let element):
             "receives \(input.element) from `\(graph.path(of: element.child))`, which delivers "
                 + "\(element.types.first?.shownName ?? "nothing"); let them be the same"

@@ -99,6 +99,7 @@ struct GraphReport {
         if withPlan, faults.isEmpty { try await console.write(planText(nodes, workers)) }
         for line in faults.told { console.note("\(line)\n") }
         for text in unchecked where console.mode == .text { console.note("not checked: \(text)\n") }
+        if console.mode == .text, !faults.isEmpty { console.note("aop: \(ToolError.refused(faults).message)\n") }
         guard console.mode == .text, faults.isEmpty else { return await console.err.flush() }
         try await console.write("\(loaded.file): ok, \(nodes.count - 1) node\(nodes.count == 2 ? "" : "s")\n")
     }
