@@ -100,7 +100,7 @@ enum CoordinatorLimits {
     static let handedOverValueSeconds = 86_400
     /// Bytes from which on a value may take so long to come that its attempt is known to have ended before.
     static let slowValueBytes: UInt64 = 1 << 20
-    /// Milliseconds between two snapshots that are made only because submissions were forgotten.
+    /// Milliseconds between two snapshots that are made only because submissions were forgotten, and from a start to the first such one.
     static let snapshotPauseMilliseconds: Int64 = 3_600_000
     /// Bytes of the output kept of all submissions together; the oldest submissions' goes first.
     static let outputTotalBytes: Int64 = 1 << 30
@@ -148,4 +148,6 @@ enum CoordinatorLimits {
     static let startGraceMilliseconds: Int64 = 500
     /// How long the socket stays open behind the farewell for peers that have not gone yet.
     static let farewellMilliseconds: Int64 = 200
+    /// Files that a coordinator may have open at least: its own, and a few peers'.
+    static let openFilesMin = 128
 }

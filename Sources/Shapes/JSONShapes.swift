@@ -225,7 +225,7 @@ extension WireWorkerView {
                     })
             ),
             ("lastHeard", .time(lastHeard)), ("version", .optional(version)), ("name", .string(givenName)),
-            ("drain", hasDrain ? drain.json : .null), ("clockOffset", .integer(clockOffset)),
+            ("drain", hasDrain ? drain.json : .null), ("clockOffset", hasClockOffset ? .integer(clockOffset) : .null),
         ]
     }
 }

@@ -61,6 +61,14 @@ struct ClusterOperationTests {
         return value
     }
 
+    /// Files of some programs begin with a byte order mark, which counts in lengths and checksums.
+    @Test(arguments: ["\u{feff}id;x", "\u{feff}\u{feff}", "a\u{feff}", "\0", ""])
+    func text_comesBackAsItWas(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        #expect(try Array(String.decodedFromCluster(text.encodedForCluster()).utf8) == bytes)
+        #expect(try Array(String.decodedFromCluster(.bytes(Data(bytes))).utf8) == bytes)
+    }
+
     @Test func interface_namesTypesAndEncodings() throws {
         let interface = try CountWords.clusterInterface()
         #expect(interface.name == "CountWords")

@@ -55,6 +55,50 @@ import Testing
         await cluster.queue.close()
     }
 
+    /// As on a queue: what the program has set is received, wherever the receiver executes.
+    @Test func valueThatIsSet_isReceived() async throws {
+        let cluster = try await cluster()
+        let put = Put()
+        put.receivedValue = .success(["x", "y"])
+        #expect(try await cluster.run(put)[put]?.value == "x+y")
+        let failed = Put()
+        failed.receivedValue = .failure(AOperationError(Oops()))
+        let errors = try await cluster.run(failed).errors
+        #expect(errors.count == 1 && errors.first?.publishedError is Oops, "\(errors)")
+        let member = Put()
+        member.receivedValue = .success(["z"])
+        let outcome = try await cluster.run(GroupOperation(member))
+        #expect(outcome[member]?.value == "z", "\(outcome.errors)")
+        await cluster.queue.close()
+    }
+
+    @Test func elementOfASequence_isDelivered_toAnOperationOnAWorker() async throws {
+        let cluster = try await cluster()
+        let lists = AsyncStream { continuation in
+            continuation.yield(["b", "c"])
+            continuation.finish()
+        }
+        var received: [String] = []
+        for try await text in lists.deliver(to: Put(), on: cluster.queue) { received.append(text) }
+        #expect(received == ["b+c"])
+        await cluster.queue.close()
+    }
+
+    /// Added with the group, and no member of it: on a queue it is in there by then.
+    @Test(arguments: [false, true], [false, true])
+    func producerThatIsAddedBesideTheGroupOfItsReceiver_isNoMemberOfIt(isFirst: Bool, isOrdered: Bool) async throws {
+        let cluster = try await cluster()
+        try await cluster.register(Put.self)
+        let (nap, put) = (Nap("a", seconds: 1), Put())
+        [nap].deliver(to: put)
+        let group: GroupOperation = isOrdered ? OrderedGroupOperation(put) : GroupOperation(put)
+        cluster.queue.addOperations(isFirst ? [nap, group] : [group, nap], waitUntilFinished: false)
+        await withCheckedContinuation { continuation in group.whenOver { continuation.resume() } }
+        #expect(nap.result.flatMap { try? $0.get() } == "a" && put.result.flatMap { try? $0.get() } == "a", "\(group.publishedErrors)")
+        #expect(group.operations.count == 1)
+        await cluster.queue.close()
+    }
+
     /// The cluster stops with its connection, which what executes here keeps; so the cluster must not keep that.
     @Test func connectionThatNobodyKeeps_isGone_alsoIfItsQueueWasNotClosed() async throws {
         weak var connection: ClusterConnection?

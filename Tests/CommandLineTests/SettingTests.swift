@@ -7,6 +7,12 @@ import Wire
 @testable import aop
 
 @Suite struct SettingTests {
+    /// It would mean the current directory, whose files a restore moves.
+    @Test func emptyDataDirectory_isRefused() {
+        #expect(throws: (any Error).self) { try DataOption.parse(["--data", ""]) }
+        #expect((try? DataOption.parse(["--data", "/somewhere"]))?.path == "/somewhere")
+    }
+
     @Test(arguments: Setting.allCases) func everySetting_isAFlagOfItsCommands_andInTheDocument(_ setting: Setting) throws {
         let commands: [any ParsableCommand.Type] =
             switch setting.users {

@@ -64,7 +64,7 @@ import Wire
             _ = try worker.attach(.executor, incarnation: 1)
             let client = try coordinator.peer()
             _ = try client.attach(.client, incarnation: 2)
-            func offset(afterBeating ahead: Int64) throws -> Int64 {
+            func offset(afterBeating ahead: Int64) throws -> Int64? {
                 try worker.send(
                     .with {
                         $0.heartbeat.sentAt = 1
@@ -77,15 +77,16 @@ import Wire
                         $0.request.id = 7
                         $0.request.workers = WireListWorkers()
                     })
-                return try client.expect {
-                    if case .response(let response) = $0.body { response.workers.workers.first?.clockOffset } else { nil }
-                }
+                let view = try client.expect { if case .response(let response) = $0.body { response.workers.workers.first } else { nil } }
+                return view.hasClockOffset ? view.clockOffset : nil
             }
-            #expect(try offset(afterBeating: 600_000) == 0)
-            #expect(try (540_000...600_000).contains(offset(afterBeating: 600_000)))
-            #expect(try abs(offset(afterBeating: 0)) < 60_000)
-            #expect(try abs(offset(afterBeating: -600_000)) < 60_000)
-            #expect(try (-660_000...(-600_000)).contains(offset(afterBeating: -600_000)))
+            let (ahead, agrees, behind) =
+                (540_000...600_000, -60_000...60_000, -660_000...(-600_000)) as (ClosedRange<Int64>, ClosedRange<Int64>, ClosedRange<Int64>)
+            #expect(try offset(afterBeating: 600_000) == nil)
+            #expect(ahead.contains(try #require(try offset(afterBeating: 600_000))))
+            #expect(agrees.contains(try #require(try offset(afterBeating: 0))))
+            #expect(agrees.contains(try #require(try offset(afterBeating: -600_000))))
+            #expect(behind.contains(try #require(try offset(afterBeating: -600_000))))
         }
     }
 

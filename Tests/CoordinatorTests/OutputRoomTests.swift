@@ -111,7 +111,7 @@ import Wire
     @Test func lockedFile_isNotWaitedForForLong_andIsRead() throws {
         var spool = try OutputDatabase(directory)
         try spool.append(records(1, 0..<1))
-        try spool.setPatience(milliseconds: CoordinatorLimits.spoolLockMilliseconds)
+        spool.setPatience(milliseconds: CoordinatorLimits.spoolLockMilliseconds)
         let intruder = try DatabaseQueue(path: directory.outputPath)
         try intruder.inDatabase { database in
             try database.execute(sql: "BEGIN IMMEDIATE")

@@ -222,13 +222,13 @@ import Wire
         #expect(sections(try recovered(database).0) == sections(try folded(written)))
     }
 
-    /// What has come since the last one may be of something that was forgotten: it does not stay for as long as nothing happens.
+    /// Something was forgotten by an earlier process: it does not stay for as long as nothing happens.
     @Test func writer_makesOneWhenTheTimeHasCome_thoughNothingIsAppended() async throws {
         let (database, end) = try write(Facts.types(0..<3))
         try await onThread { [logger] in
             let policy = JournalWriter.SnapshotPolicy(scheduling: .init(), bytes: 1 << 40, pauseMilliseconds: 100)
             let began = BootClock.milliseconds()
-            let writer = try JournalWriter(database, after: end, snapshots: policy, logger: logger) { _ in }
+            let writer = try JournalWriter(database, after: end, snapshots: policy, hasForgotten: true, logger: logger) { _ in }
             while try database.newestSnapshot() == nil {
                 guard BootClock.milliseconds() < began + 60_000 else { throw Timeout(what: "waiting for a snapshot") }
                 writer.makeSnapshotIfDue()

@@ -21,6 +21,23 @@ extension SystemTests {
             }
         }
 
+        @Test(arguments: ["20", "40", "127"])
+        func coordinatorThatMayOpenTooFewFiles_saysSo_andMakesNothing(_ limit: String) async throws {
+            try await ProcessHarness.with { harness in
+                let data = "\(harness.directory)/data-\(limit)"
+                let ran = try await harness.start(
+                    "/bin/bash",
+                    [
+                        "-c", #"ulimit -n "$2"; exec "$0" coordinator --listen "$1" --no-http --data "$3""#, BuiltProducts.aop,
+                        harness.endpoint, limit, data,
+                    ]
+                ).finish()
+                #expect(ran.status == 1)
+                #expect(ran.stderr.contains("may open \(limit) files, and needs 128 (openFilesMin); raise that"), "\(ran.stderr)")
+                #expect(!FileManager.default.fileExists(atPath: data))
+            }
+        }
+
         /// What waits for files does not begin when it is cancelled, and what comes after it does.
         @Test func cancelledWhileItWaits_itEndsAtOnce() async throws {
             try await ProcessHarness.with { harness in

@@ -32,7 +32,7 @@ extension String: ClusterValue {
     public static func decodedFromCluster(_ value: EncodedValue) throws -> String {
         switch value.encoding {
         case .text, .bytes:
-            guard let text = String(bytes: value.bytes, encoding: .utf8) else {
+            guard let text = String(validating: value.bytes, as: UTF8.self) else {
                 throw ClusterCodingError(.notDecodable, type: String.self, value: value, reason: "the bytes are not UTF-8")
             }
             return text

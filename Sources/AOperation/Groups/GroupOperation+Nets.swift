@@ -51,6 +51,7 @@ extension GroupOperation {
         guard members.count > 1 else { return members }
         let isOutside = core.withLock { $0.membership?.lane.root === Lane.outside }
         members.removeAll { member in
+            if member !== operation, member.core.withLock(\.isListedBeside) { return true }
             guard member !== operation, !member.isInitialized else { return false }
             // Cancelled before it was in any queue: no child, but it counts as added, which Foundation is told. In a plain queue the
             // program adds it by itself.

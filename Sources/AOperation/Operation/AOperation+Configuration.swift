@@ -44,6 +44,11 @@ extension AOperation {
         return around.isInNoKnownQueue ? around : nil
     }
 
+    /// The callback queue of the queue that has one of the operations around this one; nil: of none, or it names none.
+    final var enclosingCallbackQueue: DispatchQueue? {
+        enclosingOperations.lazy.compactMap { around in around.core.withLock { $0.membership?.lane }?.callbackQueue }.first
+    }
+
     /// What is added so that this operation comes, for one that waits for it: itself, or the outermost of the operations it is
     /// inside of. Nil when one of Foundation's queues has that.
     private var standInOfDependency: AOperation? {

@@ -129,16 +129,18 @@ extension AOperation {
         membership?.host?.memberSettled(self, errors: errors)
         Debugger.event(.finished, of: self)
 
+        // One that ends before it joins its group's queue is told of where those are that do.
+        let callbacks = membership.map(\.lane.callbackQueue) ?? enclosingCallbackQueue
         var (handlers, isBodyOver, mayStream) = core.withLock { core in
             let isOver = core.told()
             let handlers = core.settleHandlers
             core.settleHandlers = []
             core.isCallingBack = !handlers.isEmpty && !isOver
-            core.callbackQueue = membership?.lane.callbackQueue
+            core.callbackQueue = callbacks
             return (handlers, isOver, core.mayStream)
         }
         if !handlers.isEmpty {
-            let callbacks = membership?.lane.callbackQueue ?? AOperation.callbackQueue
+            let callbacks = callbacks ?? AOperation.callbackQueue
             for handler in handlers { handler(self, callbacks) }
             if !isBodyOver { isBodyOver = core.withLock { $0.calledBack() } }
         }

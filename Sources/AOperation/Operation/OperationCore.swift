@@ -129,6 +129,8 @@ struct OperationCore {
     var settleHandlers: [(AOperation, _ callbacks: DispatchQueue) -> Void] = []
     /// Where `didFinish` is called; remembered when the lane is left.
     var callbackQueue: DispatchQueue?
+    /// It is being added to a cluster, with groups to whose members it delivers or from whose members it receives.
+    var isListedBeside = false
     /// Told when outcome and body are over, on the ending thread.
     var endHandlers: [(AOperation) -> Void] = []
     /// nil: as what it is inside of.

@@ -111,7 +111,14 @@ extension AOperation {
     /// child it is the outermost group around it; when a queue has that, nothing, but for a product, which a group in a queue has just been given.
     package final func netInNoQueue(isProduct: Bool = false) -> [AOperation] {
         guard let first = standIn ?? (isProduct ? self : nil) else { return [] }
-        return first.deliveryNet().filter { $0 === first || $0.isInitialized }
+        return first.inNet { $0.deliveryNet() }
+    }
+
+    /// What `members` says of the operation; and again if something of that was given a value, which is delivered then.
+    private func inNet(_ members: (AOperation) -> [AOperation]) -> [AOperation] {
+        let all = members(self)
+        let hasGrown = all.map { $0.deliverGivenValue() }.contains(true)
+        return (hasGrown ? members(self) : all).filter { $0 === self || $0.isInitialized }
     }
 
     /// The same of several operations, each once.
@@ -126,10 +133,15 @@ extension AOperation {
         return all
     }
 
+    /// These are added by themselves, with others: groups among those do not take them for their own.
+    package static func listBeside(_ operations: [AOperation], _ isListed: Bool) {
+        for operation in operations { operation.core.withLock { $0.isListedBeside = isListed } }
+    }
+
     /// The net of one operation, with everything that is waited for in it.
     package final func everythingInNoQueue() -> [AOperation] {
         guard let first = standIn else { return [] }
-        return first.unqueuedDependencies().filter { $0 === first || $0.isInitialized }
+        return first.inNet { $0.unqueuedDependencies() }
     }
 }
 

@@ -161,7 +161,7 @@ extension AOperation {
                     children: group.settledChildren(), isOrdered: group.isOrdered, stopsOnFailure: group.onFailure == .stop,
                     maxConcurrent: limit < 0 ? nil : limit, decider: group.decider))
         }
-        if let operation = self as? any ClusterOperation, !staysHere { return .operation(operation) }
+        if let operation = self as? any ClusterOperation, !staysHere, !hasGivenValue { return .operation(operation) }
         guard !makesParts else {
             let decider = OperationManifest.Decider.wrapper(
                 "\(type(of: self))".shownName, hasCodec: ValueCodec.hasCodec(for: type(of: self).outputType))

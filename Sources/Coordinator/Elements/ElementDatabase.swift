@@ -360,11 +360,11 @@ struct ElementDatabase {
     /// Readers, for whom operations may wait, have the patience with which the file was opened.
     private func write(_ body: (Database) throws -> Void) throws {
         try file.queue.writeWithoutTransaction { database in
-            if let writePatienceMilliseconds { try database.setPatience(milliseconds: writePatienceMilliseconds) }
+            if let writePatienceMilliseconds { database.setPatience(milliseconds: writePatienceMilliseconds) }
             defer {
                 // The next write sets it anew.
                 if writePatienceMilliseconds != nil {
-                    try? database.setPatience(milliseconds: Int64(JournalDatabase.patienceSeconds * 1_000))
+                    database.setPatience(milliseconds: Int64(JournalDatabase.patienceSeconds * 1_000))
                 }
             }
             try database.inTransaction(.immediate) {

@@ -180,10 +180,14 @@ final class JournalDatabase: Sendable {
     ///
     /// - Returns: where the journal ends then.
     /// - Throws: `JournalError.database`. What is on the disk is then unknown: nothing may be acknowledged any more.
-    func commit(_ batches: [JournalBatch], after end: JournalEnd) throws(JournalError) -> JournalEnd {
+    func commit(
+        _ batches: [JournalBatch], after end: JournalEnd, patienceMilliseconds: Int64 = Int64(JournalDatabase.patienceSeconds * 1_000)
+    ) throws(JournalError) -> JournalEnd {
         let end = try reporting("commit to the journal") {
             var end = end
             try queue.writeWithoutTransaction { database in
+                database.setPatience(milliseconds: patienceMilliseconds)
+                defer { database.setPatience(milliseconds: Int64(Self.patienceSeconds * 1_000)) }
                 // A statement by itself is a transaction, and mostly there is one: it has no others begun and ended around it.
                 guard batches.count > 1 else {
                     for batch in batches { try Self.insert(batch, &end, database) }
@@ -198,6 +202,17 @@ final class JournalDatabase: Sendable {
         }
         try witness?.note(end)
         return end
+    }
+
+    /// The same, but not where another program has the file locked: nobody is waited for, and nothing is written.
+    ///
+    /// - Returns: nil: it is locked.
+    func commitUnlessLocked(_ batches: [JournalBatch], after end: JournalEnd) throws(JournalError) -> JournalEnd? {
+        do throws(JournalError) {
+            return try commit(batches, after: end, patienceMilliseconds: 0)
+        } catch .locked {
+            return nil
+        }
     }
 
     private static func insert(_ batch: JournalBatch, _ end: inout JournalEnd, _ database: Database) throws {
@@ -237,14 +252,14 @@ final class JournalDatabase: Sendable {
     func cutLog() throws(JournalError) -> LogCut {
         try reporting("copy the log into the file") {
             try queue.writeWithoutTransaction { database -> LogCut in
-                try database.setPatience(milliseconds: 0)
+                database.setPatience(milliseconds: 0)
                 let cut: LogCut
                 do {
                     cut = try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0 ? .cut : .held
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
                     cut = .noRoom
                 }
-                try database.setPatience(milliseconds: Int64(Self.patienceSeconds * 1_000))
+                database.setPatience(milliseconds: Int64(Self.patienceSeconds * 1_000))
                 return cut
             }
         }

@@ -60,17 +60,22 @@ final class JournalPen: Sendable {
     func commitIfFree(_ facts: [Fact], after end: JournalSequence) throws(JournalError) -> Done? {
         let done = try state.withLockIfAvailable { state throws(JournalError) -> Done? in
             if case .writing(let place) = state, place.end.sequence != end || place.lastMicroseconds >= quickMicroseconds { return nil }
-            return try Self.write(&state) { place throws(JournalError) in
-                let end = try place.commit([facts], database)
-                return Done(end: end, asksForThread: place.isSnapshotDue(at: BootClock.milliseconds()) || place.room.isDue)
+            return try Self.write(&state) { place throws(JournalError) -> Done? in
+                // Who has the loop waits for nobody: the journal's own thread does.
+                guard try place.commitUnlessLocked(facts, database) else { return nil }
+                return Done(end: place.end.sequence, asksForThread: place.isSnapshotDue(at: BootClock.milliseconds()) || place.room.isDue)
             }
         }
         return done ?? nil
     }
 
-    /// false also while somebody has the pen, who looks when that is done.
-    func isSnapshotDue(at now: Int64) -> Bool {
-        state.withLockIfAvailable { if case .writing(let place) = $0 { place.isSnapshotDue(at: now) } else { false } } ?? false
+    /// About how many bytes the snapshot has that is due; nil: none is, or somebody has the pen, who looks when that is done.
+    func dueSnapshotBytes(at now: Int64) -> Int64? {
+        let bytes = state.withLockIfAvailable { state -> Int64? in
+            guard case .writing(let place) = state, place.isSnapshotDue(at: now) else { return nil }
+            return place.backlog?.sizeEstimate
+        }
+        return bytes ?? nil
     }
 
     private static func write<Result>(
@@ -96,12 +101,25 @@ extension JournalPen.Place {
     mutating func commit(_ lists: [[Fact]], _ database: JournalDatabase) throws(JournalError) -> JournalSequence {
         let batches = Self.batches(of: lists, after: end.sequence)
         let began = LoopMeter.now()
-        end = try database.commit(batches, after: end)
+        note(lists, batches, try database.commit(batches, after: end), since: began)
+        return end.sequence
+    }
+
+    /// - Returns: false: another program has the file locked, and nothing was done.
+    mutating func commitUnlessLocked(_ facts: [Fact], _ database: JournalDatabase) throws(JournalError) -> Bool {
+        let batches = Self.batches(of: [facts], after: end.sequence)
+        let began = LoopMeter.now()
+        guard let new = try database.commitUnlessLocked(batches, after: end) else { return false }
+        note([facts], batches, new, since: began)
+        return true
+    }
+
+    private mutating func note(_ lists: [[Fact]], _ batches: [JournalBatch], _ new: JournalEnd, since began: Int64) {
+        end = new
         lastMicroseconds = LoopMeter.now() - began
         room.noteCommit()
         backlog?.add(batches.reduce(0) { $0 + Int64($1.body.count) })
         if lists.contains(where: { $0.contains(where: \.forgets) }) { backlog?.noteForgotten() }
-        return end.sequence
     }
 
     /// Cuts SQLite's log, which gets its room anew then.
@@ -141,5 +159,6 @@ extension JournalPen.Place {
 }
 
 extension Fact {
-    fileprivate var forgets: Bool { if case .forgotten = self { true } else { false } }
+    /// A submission, of which something may be on the disk until the next snapshot.
+    var forgets: Bool { if case .forgotten = self { true } else { false } }
 }

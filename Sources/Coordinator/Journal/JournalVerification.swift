@@ -53,7 +53,7 @@ public struct JournalVerification: Sendable {
         if case .tornTail = database.logFinding { hasTornTail = true } else { hasTornTail = false }
         var problems = try database.integrityProblems()
         var scheduler = Scheduler(CoordinatorConfiguration(dataDirectory: dataDirectory).scheduling)
-        let (snapshot, end) = try Recovery.fold(database, into: &scheduler)
+        let (snapshot, end, _) = try Recovery.fold(database, into: &scheduler)
         try JournalWitness.check(in: directory, database, reaches: end)
         facts = end.sequence.rawValue
         snapshotFacts = snapshot?.end.sequence.rawValue

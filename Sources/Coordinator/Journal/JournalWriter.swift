@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import Scheduling
 import Wire
@@ -40,17 +41,21 @@ final class JournalWriter: Sendable {
     private let pen: JournalPen
     private let thread: OSThread
     private let snapshots: SnapshotThread?
+    private let directory: String
     private let logger: Logger
 
     /// Starts the threads. `report` runs on them and must not block.
     ///
-    /// - Parameter snapshots: nil: none are made.
+    /// - Parameters:
+    ///   - snapshots: nil: none are made.
+    ///   - hasForgotten: something was forgotten that is still in the newest snapshot, or behind it.
     /// - Throws: `ThreadError`, `JournalError`.
     init(
-        _ database: JournalDatabase, after end: JournalEnd, snapshots policy: SnapshotPolicy?, logger: Logger,
+        _ database: JournalDatabase, after end: JournalEnd, snapshots policy: SnapshotPolicy?, hasForgotten: Bool = false, logger: Logger,
         report: @escaping @Sendable (Event) -> Void
     ) throws {
-        let backlog = try policy.map { try SnapshotBacklog($0, of: database, at: BootClock.milliseconds()) }
+        let backlog = try policy.map { try SnapshotBacklog($0, of: database, hasForgotten: hasForgotten, at: BootClock.milliseconds()) }
+        directory = URL(fileURLWithPath: database.path).deletingLastPathComponent().path
         let snapshots = try policy.map { [waiting] policy in
             try SnapshotThread(
                 policy.scheduling, path: database.path, logger: logger,
@@ -99,10 +104,17 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Makes a snapshot if it is time for one: what was forgotten does not stay on the disk for as long as nothing happens.
+    /// Makes a snapshot if it is time for one: what was forgotten does not stay on the disk for as long as nothing happens. Nobody waits for
+    /// it: where the disk has no room for it, it is made when there is.
     func makeSnapshotIfDue() {
-        if pen.isSnapshotDue(at: BootClock.milliseconds()) { waiting.post(.look) }
+        guard let bytes = pen.dueSnapshotBytes(at: BootClock.milliseconds()) else { return }
+        // In the log first, then in the file.
+        guard DiskReserve.freeBytes(in: directory) ?? .max > 2 * UInt64(max(0, bytes)) + Self.spareBytes else { return }
+        waiting.post(.look)
     }
+
+    /// Besides what it has itself, for the pages around it.
+    private static let spareBytes: UInt64 = 1 << 20
 
     /// Asks that SQLite's log be cut. Who commits meanwhile goes behind it.
     func cutLog() { waiting.post(.cutLog) }

@@ -403,10 +403,10 @@ struct OutputDatabase {
     /// How long it waits from now on for a program that has the file locked.
     ///
     /// - Throws: GRDB's errors.
-    mutating func setPatience(milliseconds: Int64) throws {
+    mutating func setPatience(milliseconds: Int64) {
         patienceMilliseconds = milliseconds
         guard !isClosed else { return }
-        try queue.writeWithoutTransaction { try $0.setPatience(milliseconds: milliseconds) }
+        queue.writeWithoutTransaction { $0.setPatience(milliseconds: milliseconds) }
     }
 
     // MARK: Damage
@@ -443,12 +443,7 @@ struct OutputDatabase {
     private mutating func reopen() throws {
         var new = try OutputDatabase(path: path, totalBytesMax: totalBytesMax)
         new.reserve = reserve
-        if let patienceMilliseconds { try new.setPatience(milliseconds: patienceMilliseconds) }
+        if let patienceMilliseconds { new.setPatience(milliseconds: patienceMilliseconds) }
         self = new
     }
-}
-
-extension Database {
-    /// How long statements wait for a program that has the file locked.
-    func setPatience(milliseconds: Int64) throws { try execute(sql: "PRAGMA busy_timeout = \(milliseconds)") }
 }

@@ -80,9 +80,7 @@ private struct OutputWorker {
 
     /// How long this thread waits for a program that has the file locked.
     private mutating func wait(milliseconds: Int64) {
-        do { try database.setPatience(milliseconds: milliseconds) } catch {
-            logger.error("\(database.path): cannot set how long to wait for other programs: \(error)")
-        }
+        database.setPatience(milliseconds: milliseconds)
     }
 
     var millisecondsToWork: Int64? { [syncAt, retryAt, removeAt].compactMap(\.self).min().map { max(0, $0 - BootClock.milliseconds()) } }

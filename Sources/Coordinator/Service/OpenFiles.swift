@@ -12,6 +12,15 @@ package enum OpenFiles {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
+    /// Why a coordinator cannot begin with this limit, and what to do about it; nil: it can.
+    package static func lowLimit() -> String? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(CoordinatorLimits.openFilesMin)
+        else { return nil }
+        return
+            "this process may open \(limit.rlim_cur) files, and needs \(CoordinatorLimits.openFilesMin) (openFilesMin); raise that (LimitNOFILE=, ulimit -n)"
+    }
+
     /// Why no file and no connection can be opened now, and what to do about it; nil: they can.
     static func shortage() -> String? {
         let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)

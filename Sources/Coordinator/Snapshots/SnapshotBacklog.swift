@@ -1,7 +1,7 @@
 /// How much has been written since the last snapshot, and whether it is time for another one.
 ///
 /// With as many bytes as the last one had, and at least so many as were configured, making snapshots costs no more than a
-/// constant for each byte of the journal, however large the state is.
+/// constant for each byte of the journal, however large the state is; but for those, one an hour, by which what was forgotten leaves the disk.
 struct SnapshotBacklog {
     private let threshold: Int64
     private let pauseMilliseconds: Int64
@@ -27,16 +27,22 @@ struct SnapshotBacklog {
         snapshotBytes = snapshot?.bytes ?? 0
     }
 
-    /// Of a coordinator that begins at `now`. What has come since the newest one may be of something that was forgotten.
-    init(_ policy: JournalWriter.SnapshotPolicy, of database: JournalDatabase, at now: Int64) throws(JournalError) {
+    /// Of a coordinator that begins at `now`.
+    ///
+    /// - Parameter hasForgotten: something was forgotten since the newest one.
+    init(
+        _ policy: JournalWriter.SnapshotPolicy, of database: JournalDatabase, hasForgotten: Bool, at now: Int64
+    ) throws(JournalError) {
         let newest = try database.newestSnapshot()
         self.init(
             policy.bytes, since: newest, bytes: try database.bodyBytes(after: newest?.end.sequence ?? .none),
             pauseMilliseconds: policy.pauseMilliseconds)
-        guard bytes > 0 else { return }
-        hasForgotten = true
+        self.hasForgotten = hasForgotten
         begunAt = now
     }
+
+    /// About so many bytes the next one has.
+    var sizeEstimate: Int64 { snapshotBytes + bytes }
 
     /// Without it what was forgotten would stay on the disk for as long as little happens.
     func isDue(at now: Int64) -> Bool {

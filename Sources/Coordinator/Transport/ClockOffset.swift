@@ -9,9 +9,9 @@ struct ClockOffset {
         case agrees
     }
 
-    /// Milliseconds; negative: it is behind. 0 until two heartbeats have told.
-    private(set) var milliseconds: Int64 = 0
-    private var last: Int64 = 0
+    /// Milliseconds; negative: it is behind; nil: two heartbeats have not told it yet.
+    private(set) var milliseconds: Int64?
+    private var last: Int64?
     private var isTold = false
 
     /// More is told.
@@ -24,11 +24,13 @@ struct ClockOffset {
         guard clock > 0 else { return nil }
         let (difference, isOverflown) = clock.subtractingReportingOverflow(now)
         let offset = isOverflown ? Int64.max : difference
-        milliseconds = offset.magnitude < last.magnitude ? offset : last
-        last = offset
-        let differs = milliseconds.magnitude > UInt64(Self.toldMilliseconds)
+        defer { last = offset }
+        guard let last else { return nil }
+        let smaller = offset.magnitude < last.magnitude ? offset : last
+        milliseconds = smaller
+        let differs = smaller.magnitude > UInt64(Self.toldMilliseconds)
         guard differs != isTold else { return nil }
         isTold = differs
-        return differs ? .differs(milliseconds) : .agrees
+        return differs ? .differs(smaller) : .agrees
     }
 }

@@ -65,9 +65,9 @@ extension CoordinatorLoop {
         }
     }
 
-    /// Once for a host: executors share their supervisor's clock.
+    /// Executors share their supervisor's clock, and clients tell no times.
     private func noteClock(_ change: ClockOffset.Change?, of peer: Peer) {
-        if case .executor = peer.role { return }
+        guard case .supervisor = peer.role else { return }
         switch change {
         case nil: break
         case .agrees: logger.notice("the clock of \(peer.host) agrees with the coordinator's again (process \(peer.pid))")

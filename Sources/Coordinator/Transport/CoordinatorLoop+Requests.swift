@@ -76,7 +76,7 @@ extension CoordinatorLoop {
             var wire = view.wire
             if let peer = executors[ProcessName(host: wire.host, pid: wire.pid)] {
                 wire.version = peer.version
-                wire.clockOffset = peer.clockOffset.milliseconds
+                if let offset = peer.clockOffset.milliseconds { wire.clockOffset = offset }
             }
             return wire
         }

@@ -139,7 +139,7 @@ final class CoordinatorLoop {
         let router = try RouterSocket(context: context)
         let monitor = try router.makeMonitor()
         let journal = try JournalWriter(
-            recovery.database, after: recovery.end, snapshots: configuration.snapshots, logger: logger
+            recovery.database, after: recovery.end, snapshots: configuration.snapshots, hasForgotten: recovery.hasForgotten, logger: logger
         ) {
             mailbox.post(.journal($0))
         }

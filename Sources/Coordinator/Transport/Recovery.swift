@@ -17,6 +17,8 @@ struct Recovery {
     let scheduler: Scheduler
     let incarnation: Incarnation
     let end: JournalEnd
+    /// Something was forgotten that the newest snapshot, or what is behind it, still has.
+    let hasForgotten: Bool
     /// Ids of submissions, as users see them.
     let submissionIDs: [SubmissionNumber: String]
     /// What the scheduler wants after its start.
@@ -57,7 +59,9 @@ struct Recovery {
         let absences = try Absences(in: directory, keepsHistory: configuration.historyMilliseconds != 0)
         var output = try OutputDatabase.open(directory, warn: warn)
         history = try configuration.historyMilliseconds == 0 ? nil : HistoryDatabase.open(directory, warn: warn)
-        let (snapshot, folded) = try found.map { ($0.snapshot, $0.end) } ?? Self.fold(database, into: &scheduler)
+        let (snapshot, folded, hasForgotten) =
+            try found.map { ($0.snapshot, $0.end, $0.hasForgotten) } ?? Self.fold(database, into: &scheduler)
+        self.hasForgotten = hasForgotten
         if found == nil {
             // Of an earlier release: it could be read only now.
             try JournalWitness.check(in: directory, database, reaches: folded)
@@ -110,6 +114,7 @@ struct Recovery {
     private struct Finding {
         let snapshot: Snapshot?
         let end: JournalEnd
+        let hasForgotten: Bool
         let log: WriteAheadLogCheck.Finding
     }
 
@@ -125,11 +130,11 @@ struct Recovery {
             return nil
         case .earlier: return nil
         case .journal(let reader):
-            let (snapshot, end) = try fold(reader, into: &scheduler)
+            let (snapshot, end, hasForgotten) = try fold(reader, into: &scheduler)
             try JournalWitness.check(in: directory, reader, reaches: end)
             try reader.checkFile()
             try reader.close()
-            return Finding(snapshot: snapshot, end: end, log: reader.logFinding)
+            return Finding(snapshot: snapshot, end: end, hasForgotten: hasForgotten, log: reader.logFinding)
         }
     }
 
@@ -157,13 +162,16 @@ struct Recovery {
     /// - Throws: `JournalError`.
     static func fold(
         _ database: JournalDatabase, into scheduler: inout Scheduler
-    ) throws(JournalError) -> (snapshot: Snapshot?, end: JournalEnd) {
+    ) throws(JournalError) -> (snapshot: Snapshot?, end: JournalEnd, hasForgotten: Bool) {
         let snapshot = try database.newestSnapshot()
         if let snapshot { try restore(&scheduler, from: snapshot, in: database) }
-        var folded = scheduler
-        let end = try database.fold(after: snapshot?.end ?? .empty) { try folded.restore($0) }
+        var (folded, hasForgotten) = (scheduler, false)
+        let end = try database.fold(after: snapshot?.end ?? .empty) { fact in
+            if fact.forgets { hasForgotten = true }
+            try folded.restore(fact)
+        }
         scheduler = folded
-        return (snapshot, end)
+        return (snapshot, end, hasForgotten)
     }
 
     private static func restore(

@@ -67,6 +67,8 @@ package struct GraphBuilder {
     }
 
     private mutating func build(_ operations: [AOperation]) {
+        AOperation.listBeside(operations, true)
+        defer { AOperation.listBeside(operations, false) }
         let top = operations.map { ($0, $0.manifest()) }
         if !isAddition, let (root, manifest) = top.first, top.count == 1, case .group = manifest.body {
             graph.wire.name = manifest.label

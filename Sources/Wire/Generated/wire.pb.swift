@@ -5926,11 +5926,15 @@ public nonisolated struct WireWorkerView: @unchecked Sendable {
   /// Clears the value of `detail`. Subsequent reads from it will return its default value.
   public mutating func clearDetail() {_uniqueStorage()._detail = nil}
 
-  /// of its host's clock, milliseconds ahead of the coordinator's; negative: behind
+  /// of its host's clock, milliseconds ahead of the coordinator's; negative: behind; none: not known
   public var clockOffset: Int64 {
-    get {_storage._clockOffset}
+    get {_storage._clockOffset ?? 0}
     set {_uniqueStorage()._clockOffset = newValue}
   }
+  /// Returns true if `clockOffset` has been explicitly set.
+  public var hasClockOffset: Bool {_storage._clockOffset != nil}
+  /// Clears the value of `clockOffset`. Subsequent reads from it will return its default value.
+  public mutating func clearClockOffset() {_uniqueStorage()._clockOffset = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -15350,7 +15354,7 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
     @exclusivity(unchecked) var _givenName: String = String()
     @exclusivity(unchecked) var _drain: WireWorkerDrain? = nil
     @exclusivity(unchecked) var _detail: WireWorkerDetail? = nil
-    @exclusivity(unchecked) var _clockOffset: Int64 = 0
+    @exclusivity(unchecked) var _clockOffset: Int64? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -15463,9 +15467,9 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
       try { if let v = _storage._detail {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 472)
       } }()
-      if _storage._clockOffset != 0 {
-        try visitor.visitSingularInt64Field(value: _storage._clockOffset, fieldNumber: 473)
-      }
+      try { if let v = _storage._clockOffset {
+        try visitor.visitSingularInt64Field(value: v, fieldNumber: 473)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }

@@ -161,6 +161,7 @@ struct CoordinatorCommand: ToolCommand {
             configuration.cookie = try Cookie.loadOrCreate(directory: StateDirectory.path())
         }
         OpenFiles.raiseLimit()
+        if let text = OpenFiles.lowLimit() { throw ToolError(.toolError, "openFiles", text) }
         FileSizeLimit.letWritesFail()
         let spans = QueueSpans(logger)
         if let spans { configuration.whenBegun = { spans.tell($0) } }

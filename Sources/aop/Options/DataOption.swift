@@ -11,6 +11,11 @@ struct DataOption: ParsableArguments {
         completion: .directory)
     var data: String?
 
+    mutating func validate() throws {
+        // A variable that is not set, mostly: it would mean the current directory.
+        if data?.isEmpty == true { throw ValidationError("--data names no directory: it is empty; leave it out, or write a path") }
+    }
+
     /// Absolute.
     var path: String {
         if let data = data ?? Settings.text(.data) {

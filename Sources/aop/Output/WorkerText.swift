@@ -34,7 +34,7 @@ enum WorkerText {
         }
         lines += [
             ("version", worker.version.isEmpty ? "-" : "aop \(worker.version)"), ("heard", TimeText.age(worker.lastHeard, now: now)),
-            ("clock", clock(worker.clockOffset)),
+            ("clock", worker.hasClockOffset ? clock(worker.clockOffset) : "-"),
             ("slots", "\(worker.slots), \(worker.running) taken" + (detail.line == 0 ? "" : ", and places for \(detail.line) in line")),
             ("labels", list(worker.labels)), ("resources", list(worker.resources.map(\.text), separator: ", ")),
             ("operations", list(detail.operations.map(\.text), separator: ", ")), ("conditions", list(detail.conditions, separator: ", ")),

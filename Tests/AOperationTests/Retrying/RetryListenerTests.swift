@@ -35,6 +35,8 @@ struct RetryListenerTests {
                 "didFinish \(error.isEmpty ? "success" : error)",
             ])
         #expect(delegate.lines.entries == ["add a", "finish a \(error)"])
+        // Foundation takes it out of its list on a thread of its own.
+        await queue.idle()
         #expect(queue.operations.isEmpty)
         withExtendedLifetime((delegate, hearing)) {}
     }
