@@ -203,6 +203,32 @@ struct OutcomeTests {
         #expect(place.entries == ["mine", "mine"])
     }
 
+    /// Code of the main actor trusts in it.
+    @Test(arguments: ["cancelled before", "stopped"])
+    func didFinish_ofWhatNeverJoinsItsGroupsQueue_isCalledThere_too(reason: String) async {
+        let key = DispatchSpecificKey<String>()
+        let callbacks = DispatchQueue(label: "callbacks")
+        callbacks.setSpecific(key: key, value: "mine")
+        let queue = AOperationQueue()
+        queue.callbackQueue = callbacks
+        let place = Log<String?>()
+        let never = Value(1).didFinish { _ in place.append(DispatchQueue.getSpecific(key: key)) }
+        let group: GroupOperation
+        if reason == "stopped" {
+            group = OrderedGroupOperation([ResultableOperation<Int>(), GroupOperation(never)], onFailure: .stop)
+        } else {
+            group = GroupOperation(GroupOperation(never))
+            queue.isSuspended = true
+        }
+        queue.addOperation(group)
+        if queue.isSuspended { group.cancel() }
+        queue.isSuspended = false
+        await group.ended()
+        await never.ended()
+        await callbacksDelivered(callbacks)
+        #expect(place.entries == ["mine"])
+    }
+
     @Test func endThatComesWhileACancellationIsTold_isToldAfterIt() async {
         final class Held: VoidOperation, @unchecked Sendable {
             let started = Signal()
