@@ -10,6 +10,8 @@ import Wire
     /// It would mean the current directory, whose files a restore moves.
     @Test func emptyDataDirectory_isRefused() {
         #expect(throws: (any Error).self) { try DataOption.parse(["--data", ""]) }
+        #expect(throws: (any Error).self) { try PrivateClusterOptions.parse(["--data", ""]) }
+        #expect(throws: (any Error).self) { try BenchCommand.parse(["W1", "--data", ""]) }
         #expect((try? DataOption.parse(["--data", "/somewhere"]))?.path == "/somewhere")
     }
 

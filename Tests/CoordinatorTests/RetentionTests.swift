@@ -1,5 +1,6 @@
 import Foundation
 import Scheduling
+import Synchronization
 import Testing
 import Wire
 
@@ -203,6 +204,20 @@ import Wire
         let removed = try #require(swept)
         #expect(removed.count == 1 && removed.bytes == 3)
         #expect(keys.map(store.contains) == [true, false, true])
+    }
+
+    /// It would fill the disk, and end the coordinator.
+    @Test func snapshotForWhichThereIsNoRoom_isMadeWhenThereIs() {
+        final class Disk: Sendable { let free = Atomic<Int64>(100) }
+        let disk = Disk()
+        var backlog = SnapshotBacklog(50, since: nil, bytes: 10, fits: { $0 < disk.free.load(ordering: .relaxed) })
+        #expect(!backlog.isDue(at: 0) && !backlog.lacksRoom(at: 0))
+        backlog.add(40)
+        #expect(backlog.isDue(at: 0) && !backlog.lacksRoom(at: 0))
+        backlog.add(50)
+        #expect(!backlog.isDue(at: 0) && backlog.lacksRoom(at: 0))
+        disk.free.store(1_000, ordering: .relaxed)
+        #expect(backlog.isDue(at: 0) && !backlog.lacksRoom(at: 0))
     }
 
     @Test func snapshot_isDueWhenSomethingWasForgotten_butNotOneAfterTheOther() {

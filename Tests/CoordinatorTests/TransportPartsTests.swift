@@ -24,6 +24,35 @@ import Wire
         #expect(holds, sourceLocation: sourceLocation)
     }
 
+    /// All that were sent while the coordinator stood still come at once, most of them late.
+    @Test func heartbeatsThatComeTogether_sayNothingOfAClock() {
+        var offset = ClockOffset()
+        var (now, told) = (Int64(1_000_000_000_000), [ClockOffset.Change]())
+        func beat(sentAt clock: Int64) {
+            if let change = offset.heard(clock, now: now, boot: now - 999_000_000_000) { told.append(change) }
+        }
+        for _ in 0..<3 {
+            beat(sentAt: now)
+            now += 1_000
+        }
+        let paused = now
+        now += 12_000
+        for second in 0..<8 { beat(sentAt: paused + Int64(second) * 1_000) }
+        for _ in 0..<3 {
+            now += 1_000
+            beat(sentAt: now)
+        }
+        #expect(told.isEmpty && offset.milliseconds == 0)
+        for _ in 0..<3 {
+            now += 1_000
+            beat(sentAt: now + 60_000)
+        }
+        #expect(told == [.differs(60_000)])
+        now += 1_000
+        beat(sentAt: now)
+        #expect(told.last == .agrees)
+    }
+
     @Test func heldSends_goWhenTheirFactsAreDurable_inOrder() {
         var held = HeldSends()
         held.append((1...100).map { send(UInt64($0), after: UInt64($0 / 10)) })

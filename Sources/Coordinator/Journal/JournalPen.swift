@@ -69,13 +69,12 @@ final class JournalPen: Sendable {
         return done ?? nil
     }
 
-    /// About how many bytes the snapshot has that is due; nil: none is, or somebody has the pen, who looks when that is done.
-    func dueSnapshotBytes(at now: Int64) -> Int64? {
-        let bytes = state.withLockIfAvailable { state -> Int64? in
-            guard case .writing(let place) = state, place.isSnapshotDue(at: now) else { return nil }
-            return place.backlog?.sizeEstimate
-        }
-        return bytes ?? nil
+    /// Whether a snapshot is due, and whether it waits for room. Neither while somebody has the pen, who looks when that is done.
+    func snapshotNeed(at now: Int64) -> (isDue: Bool, lacksRoom: Bool) {
+        state.withLockIfAvailable { state in
+            guard case .writing(let place) = state, let backlog = place.backlog else { return (false, false) }
+            return (backlog.isDue(at: now), backlog.lacksRoom(at: now))
+        } ?? (false, false)
     }
 
     private static func write<Result>(

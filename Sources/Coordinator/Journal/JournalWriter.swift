@@ -26,6 +26,15 @@ final class JournalWriter: Sendable {
         let bytes: Int64
         /// Between two that are made only because something was forgotten.
         var pauseMilliseconds = CoordinatorLimits.snapshotPauseMilliseconds
+        /// They are not for snapshots.
+        var reserveBytes: Int64 = 0
+
+        /// Whether there is room for a snapshot of about so many bytes beside a journal: in its log first, then in the file.
+        func fits(besides journal: String) -> @Sendable (Int64) -> Bool {
+            let directory = URL(fileURLWithPath: journal).deletingLastPathComponent().path
+            let others = UInt64(max(0, reserveBytes)) + (1 << 20)
+            return { bytes in DiskReserve.freeBytes(in: directory) ?? .max > 2 * UInt64(max(0, bytes)) + others }
+        }
     }
 
     private enum Job: Sendable {
@@ -41,7 +50,6 @@ final class JournalWriter: Sendable {
     private let pen: JournalPen
     private let thread: OSThread
     private let snapshots: SnapshotThread?
-    private let directory: String
     private let logger: Logger
 
     /// Starts the threads. `report` runs on them and must not block.
@@ -55,7 +63,6 @@ final class JournalWriter: Sendable {
         report: @escaping @Sendable (Event) -> Void
     ) throws {
         let backlog = try policy.map { try SnapshotBacklog($0, of: database, hasForgotten: hasForgotten, at: BootClock.milliseconds()) }
-        directory = URL(fileURLWithPath: database.path).deletingLastPathComponent().path
         let snapshots = try policy.map { [waiting] policy in
             try SnapshotThread(
                 policy.scheduling, path: database.path, logger: logger,
@@ -104,17 +111,14 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Makes a snapshot if it is time for one: what was forgotten does not stay on the disk for as long as nothing happens. Nobody waits for
-    /// it: where the disk has no room for it, it is made when there is.
-    func makeSnapshotIfDue() {
-        guard let bytes = pen.dueSnapshotBytes(at: BootClock.milliseconds()) else { return }
-        // In the log first, then in the file.
-        guard DiskReserve.freeBytes(in: directory) ?? .max > 2 * UInt64(max(0, bytes)) + Self.spareBytes else { return }
-        waiting.post(.look)
+    /// Makes a snapshot if it is time for one: what was forgotten does not stay on the disk for as long as nothing happens.
+    ///
+    /// - Returns: false: it is, but the disk has no room for it.
+    func makeSnapshotIfDue() -> Bool {
+        let need = pen.snapshotNeed(at: BootClock.milliseconds())
+        if need.isDue { waiting.post(.look) }
+        return !need.lacksRoom
     }
-
-    /// Besides what it has itself, for the pages around it.
-    private static let spareBytes: UInt64 = 1 << 20
 
     /// Asks that SQLite's log be cut. Who commits meanwhile goes behind it.
     func cutLog() { waiting.post(.cutLog) }

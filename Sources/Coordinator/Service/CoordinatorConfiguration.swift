@@ -77,7 +77,8 @@ public struct CoordinatorConfiguration: Sendable {
     }
 
     var snapshots: JournalWriter.SnapshotPolicy? {
-        snapshotBytes > 0 ? JournalWriter.SnapshotPolicy(scheduling: scheduling, bytes: snapshotBytes) : nil
+        snapshotBytes > 0
+            ? JournalWriter.SnapshotPolicy(scheduling: scheduling, bytes: snapshotBytes, reserveBytes: max(0, diskReserveBytes) / 2) : nil
     }
 
     /// Three heartbeats fit a lease.

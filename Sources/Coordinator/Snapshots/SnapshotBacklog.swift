@@ -5,6 +5,8 @@
 struct SnapshotBacklog {
     private let threshold: Int64
     private let pauseMilliseconds: Int64
+    /// Whether the disk has room for one of about so many bytes.
+    private let fits: @Sendable (Int64) -> Bool
     private var bytes: Int64
     private var snapshotBytes: Int64
     /// Of `bytes`, those that the one will hold that is being made; nil: none is.
@@ -17,10 +19,12 @@ struct SnapshotBacklog {
     /// - Parameters:
     ///   - bytes: that have come since `snapshot`.
     ///   - pauseMilliseconds: between two that are made only because something was forgotten.
+    ///   - fits: whether the disk has room for one of about so many bytes.
     init(
         _ threshold: Int64, since snapshot: Snapshot?, bytes: Int64,
-        pauseMilliseconds: Int64 = CoordinatorLimits.snapshotPauseMilliseconds
+        pauseMilliseconds: Int64 = CoordinatorLimits.snapshotPauseMilliseconds, fits: @escaping @Sendable (Int64) -> Bool = { _ in true }
     ) {
+        self.fits = fits
         self.threshold = threshold
         self.pauseMilliseconds = pauseMilliseconds
         self.bytes = bytes
@@ -36,16 +40,22 @@ struct SnapshotBacklog {
         let newest = try database.newestSnapshot()
         self.init(
             policy.bytes, since: newest, bytes: try database.bodyBytes(after: newest?.end.sequence ?? .none),
-            pauseMilliseconds: policy.pauseMilliseconds)
+            pauseMilliseconds: policy.pauseMilliseconds, fits: policy.fits(besides: database.path))
         self.hasForgotten = hasForgotten
         begunAt = now
     }
 
-    /// About so many bytes the next one has.
-    var sizeEstimate: Int64 { snapshotBytes + bytes }
+    /// Nobody waits for one: where the disk has no room for it, it is made when there is.
+    func isDue(at now: Int64) -> Bool { isWanted(at: now) && fits(sizeEstimate) }
 
-    /// Without it what was forgotten would stay on the disk for as long as little happens.
-    func isDue(at now: Int64) -> Bool {
+    /// One would be due.
+    func lacksRoom(at now: Int64) -> Bool { isWanted(at: now) && !fits(sizeEstimate) }
+
+    /// Of the next one.
+    private var sizeEstimate: Int64 { snapshotBytes + bytes }
+
+    /// Without the second reason what was forgotten would stay on the disk for as long as little happens.
+    private func isWanted(at now: Int64) -> Bool {
         guard making == nil else { return false }
         let hasRested = begunAt.map { now - $0 >= pauseMilliseconds } ?? true
         return bytes >= max(threshold, snapshotBytes) || (hasForgotten && hasRested)

@@ -81,7 +81,7 @@ extension CoordinatorLoop {
     private func receive(_ heartbeat: WireHeartbeat, from peer: Peer) {
         peer.outbox.heartbeat = heartbeat.sentAt
         unflushed.insert(peer.id)
-        noteClock(peer.clockOffset.heard(heartbeat.clock, now: now.wall), of: peer)
+        noteClock(peer.clockOffset.heard(heartbeat.clock, now: now.wall, boot: now.boot), of: peer)
         guard case .executor(let isDraining) = peer.role, !isDraining, !heartbeat.accepting else { return }
         peer.role = .executor(isDraining: true)
         inputs.append(.draining(peer.id))

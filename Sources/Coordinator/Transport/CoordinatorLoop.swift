@@ -50,6 +50,7 @@ final class CoordinatorLoop {
     /// Large values that wait for room on the disk; nil: there is room.
     var waitingForRoom: Set<PullID>?
     /// Boot time of when it was last looked whether a file could be opened.
+    private var snapshotWaitsForRoom = false
     private var lookedAroundAt: Int64 = 0
     var nextNumber: UInt64 = 0
     var outputBytesInFlight = 0
@@ -370,7 +371,19 @@ final class CoordinatorLoop {
         lookAtLog()
         lookForDescriptors()
         lookForRoom()
-        journal.makeSnapshotIfDue()
+        noteSnapshotRoom(journal.makeSnapshotIfDue())
+    }
+
+    private func noteSnapshotRoom(_ hasRoom: Bool) {
+        guard hasRoom == snapshotWaitsForRoom else { return }
+        snapshotWaitsForRoom = !hasRoom
+        if hasRoom {
+            logger.notice("no snapshot of the journal waits for room any more")
+        } else {
+            logger.warning(
+                "a snapshot of the journal is due, and the disk has no room for it: starts take longer, and what was forgotten stays on the disk, until there is; make room there (`aop journal prune`)"
+            )
+        }
     }
 
     /// libzmq would tell of each accept that fails, which it tries again and again.

@@ -80,6 +80,7 @@ struct BenchCommand: ToolCommand {
     private static let repetitions = 1...100
 
     func validate() throws {
+        try DataOption.check(data)
         _ = try chosen()
         _ = try earlier()
         if let n, !Self.sizes.contains(n) {

@@ -11,8 +11,10 @@ struct DataOption: ParsableArguments {
         completion: .directory)
     var data: String?
 
-    mutating func validate() throws {
-        // A variable that is not set, mostly: it would mean the current directory.
+    mutating func validate() throws { try Self.check(data) }
+
+    /// A variable that is not set, mostly: it would mean the current directory.
+    static func check(_ data: String?) throws {
         if data?.isEmpty == true { throw ValidationError("--data names no directory: it is empty; leave it out, or write a path") }
     }
 

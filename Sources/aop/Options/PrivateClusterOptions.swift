@@ -26,6 +26,7 @@ struct PrivateClusterOptions: ParsableArguments, Sendable {
     var data: String?
 
     func validate() throws {
+        try DataOption.check(data)
         guard (1...256).contains(workers) else { throw ValidationError("--workers \(workers): use 1 to 256") }
         guard (1...10_000).contains(slots ?? 1) else { throw ValidationError("--slots \(slots ?? 1): use 1 to 10000") }
         let problems =
