@@ -189,30 +189,32 @@ struct OutcomeTests {
         #expect(result.error?.publishedError is AOperationError.ResultIsMissing)
     }
 
+    /// A queue for callbacks that knows who is on it.
+    private final class Callbacks: Sendable {
+        let queue = DispatchQueue(label: "callbacks")
+        private let key = DispatchSpecificKey<Bool>()
+
+        init() { queue.setSpecific(key: key, value: true) }
+
+        var isHere: Bool { DispatchQueue.getSpecific(key: key) == true }
+    }
+
     @Test func didFinish_isCalledOnTheQueueThatWasAskedFor() async {
-        let key = DispatchSpecificKey<String>()
-        let callbacks = DispatchQueue(label: "callbacks")
-        callbacks.setSpecific(key: key, value: "mine")
-        let queue = AOperationQueue()
-        queue.callbackQueue = callbacks
-        let place = Log<String?>()
-        let inGroup = Value(1).didFinish { _ in place.append(DispatchQueue.getSpecific(key: key)) }
-        let operation = GroupOperation(inGroup).didFinish { _ in place.append(DispatchQueue.getSpecific(key: key)) }
+        let (queue, callbacks, place) = (AOperationQueue(), Callbacks(), Log<Bool>())
+        queue.callbackQueue = callbacks.queue
+        let inGroup = Value(1).didFinish { _ in place.append(callbacks.isHere) }
+        let operation = GroupOperation(inGroup).didFinish { _ in place.append(callbacks.isHere) }
         await operation.add(to: queue).ended()
-        await callbacksDelivered(callbacks)
-        #expect(place.entries == ["mine", "mine"])
+        await callbacksDelivered(callbacks.queue)
+        #expect(place.entries == [true, true])
     }
 
     /// Code of the main actor trusts in it.
     @Test(arguments: ["cancelled before", "stopped"])
     func didFinish_ofWhatNeverJoinsItsGroupsQueue_isCalledThere_too(reason: String) async {
-        let key = DispatchSpecificKey<String>()
-        let callbacks = DispatchQueue(label: "callbacks")
-        callbacks.setSpecific(key: key, value: "mine")
-        let queue = AOperationQueue()
-        queue.callbackQueue = callbacks
-        let place = Log<String?>()
-        let never = Value(1).didFinish { _ in place.append(DispatchQueue.getSpecific(key: key)) }
+        let (queue, callbacks, place) = (AOperationQueue(), Callbacks(), Log<Bool>())
+        queue.callbackQueue = callbacks.queue
+        let never = Value(1).didFinish { _ in place.append(callbacks.isHere) }
         let group: GroupOperation
         if reason == "stopped" {
             group = OrderedGroupOperation([ResultableOperation<Int>(), GroupOperation(never)], onFailure: .stop)
@@ -225,8 +227,8 @@ struct OutcomeTests {
         queue.isSuspended = false
         await group.ended()
         await never.ended()
-        await callbacksDelivered(callbacks)
-        #expect(place.entries == ["mine"])
+        await callbacksDelivered(callbacks.queue)
+        #expect(place.entries == [true])
     }
 
     @Test func endThatComesWhileACancellationIsTold_isToldAfterIt() async {

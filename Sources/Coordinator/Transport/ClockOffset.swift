@@ -35,8 +35,7 @@ struct ClockOffset {
             last = nil
             return nil
         }
-        let (difference, isOverflown) = clock.subtractingReportingOverflow(now)
-        let offset = isOverflown ? Int64.max : difference
+        let offset = clock - now  // both are positive
         defer { last = offset }
         guard let last else { return nil }
         let smaller = offset.magnitude < last.magnitude ? offset : last

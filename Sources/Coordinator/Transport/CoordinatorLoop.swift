@@ -49,9 +49,10 @@ final class CoordinatorLoop {
     var pullers: [PullID: PeerID] = [:]
     /// Large values that wait for room on the disk; nil: there is room.
     var waitingForRoom: Set<PullID>?
-    /// Boot time of when it was last looked whether a file could be opened.
-    private var snapshotWaitsForRoom = false
-    private var lookedAroundAt: Int64 = 0
+    /// A snapshot of the journal is due, and the disk has no room for it.
+    var snapshotWaitsForRoom = false
+    /// Boot time of the last look at what nobody tells of.
+    var lookedAroundAt: Int64 = 0
     var nextNumber: UInt64 = 0
     var outputBytesInFlight = 0
     /// Readers that wait for more.
@@ -77,7 +78,7 @@ final class CoordinatorLoop {
     /// Milliseconds before this round in which the loop itself did not read what peers had sent.
     private(set) var pauseBefore: Int64 = 0
 
-    private let files: FilesInPlace
+    let files: FilesInPlace
     let database: JournalDatabase
     /// nil: nothing is recorded.
     private let recorder: FlightRecorder?
@@ -359,39 +360,6 @@ final class CoordinatorLoop {
             }
         }
         ledger.settle()
-    }
-
-    /// Looks now and then at what nobody tells of.
-    ///
-    /// - Throws: `DataDirectoryError`, `JournalError`.
-    private func lookAround() throws {
-        guard now.boot - lookedAroundAt >= CoordinatorLimits.lookAroundMilliseconds else { return }
-        lookedAroundAt = now.boot
-        try files.check()
-        lookAtLog()
-        lookForDescriptors()
-        lookForRoom()
-        noteSnapshotRoom(journal.makeSnapshotIfDue())
-    }
-
-    private func noteSnapshotRoom(_ hasRoom: Bool) {
-        guard hasRoom == snapshotWaitsForRoom else { return }
-        snapshotWaitsForRoom = !hasRoom
-        if hasRoom {
-            logger.notice("no snapshot of the journal waits for room any more")
-        } else {
-            logger.warning(
-                "a snapshot of the journal is due, and the disk has no room for it: starts take longer, and what was forgotten stays on the disk, until there is; make room there (`aop journal prune`)"
-            )
-        }
-    }
-
-    /// libzmq would tell of each accept that fails, which it tries again and again.
-    private func lookForDescriptors() {
-        guard let shortage = OpenFiles.shortage() else { return }
-        counters.note(
-            .accepting, from: .unknown, "no file can be opened, large values wait, and no connection can be accepted: \(shortage)",
-            now.boot, logger)
     }
 
     private func fail(_ handshake: FailedHandshake) {
