@@ -38,6 +38,9 @@ enum LateCircleCheck {
         }
     }
 
+    /// Whether all have been looked at.
+    static var isIdle: Bool { state.withLock { !$0.isRunning } }
+
     private static func lookAtAll() {
         while let operations = next() {
             // The one that came last closed the circle, and is to fail.

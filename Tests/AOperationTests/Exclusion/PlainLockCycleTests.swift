@@ -9,7 +9,8 @@ struct PlainLockCycleTests {
     let key = freshKey("key")
     let queue = AOperationQueue()
 
-    /// A group that holds the key, and has a child that waits for `member`.
+    /// A group that holds the key, and has a child that waits for `member`: it has been looked at, even if it had to wait for that
+    /// together with what other tests do.
     private func holder(waitingFor member: Foundation.Operation, isPlain: Bool = false) async -> GroupOperation {
         let gate = Gate()
         let child: Foundation.Operation = isPlain ? BlockOperation {} : Step("child")
@@ -20,6 +21,7 @@ struct PlainLockCycleTests {
         await gate.started.wait()
         gate.open()
         await gate.ended()
+        await until { LateCircleCheck.isIdle }
         return group
     }
 
