@@ -100,8 +100,12 @@ enum CoordinatorLimits {
     static let handedOverValueSeconds = 86_400
     /// Bytes from which on a value may take so long to come that its attempt is known to have ended before.
     static let slowValueBytes: UInt64 = 1 << 20
-    /// Milliseconds between two snapshots that are made only because submissions were forgotten, and from a start to the first such one.
+    /// Milliseconds between two snapshots that are made only because submissions were forgotten.
     static let snapshotPauseMilliseconds: Int64 = 3_600_000
+    /// Milliseconds from a start to the first such one.
+    static let snapshotPauseAfterStartMilliseconds: Int64 = 600_000
+    /// Milliseconds after which a snapshot for which there was no room is tried again, where there is no more: what it holds may have become less.
+    static let snapshotRoomPauseMilliseconds: Int64 = 600_000
     /// Bytes of the output kept of all submissions together; the oldest submissions' goes first.
     static let outputTotalBytes: Int64 = 1 << 30
     /// Bytes of the history's file; what ended first goes first.

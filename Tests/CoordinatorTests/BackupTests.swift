@@ -376,6 +376,9 @@ private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer
         _ = try await makeData()
         #expect(throws: BackupError.destinationExists(path: data)) { try JournalBackup(of: data, to: data) }
         #expect(throws: BackupError.overlapping(backup: data, dataDirectory: data)) { try JournalRestore(from: data, into: data) }
+        let link = temporary.path + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: data)
+        #expect(throws: BackupError.overlapping(backup: link, dataDirectory: data)) { try JournalRestore(from: link, into: data) }
         #expect(throws: BackupError.overlapping(backup: data, dataDirectory: data + "/x")) {
             try JournalRestore(from: data, into: data + "/x")
         }

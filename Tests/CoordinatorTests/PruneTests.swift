@@ -86,6 +86,46 @@ import Wire
         #expect(try OutputDatabase(try DataDirectory(path: path)).submissions.isEmpty)
     }
 
+    /// As a coordinator leaves them that has forgotten something and ends before it makes a snapshot.
+    @Test func whatACoordinatorForgot_leavesTheFile_alsoWhereNothingElseIsForgotten() async throws {
+        let ids = try await makeData()
+        let rows = try {
+            let database = try JournalDatabase(try DataDirectory(path: path))
+            var scheduler = Scheduler(CoordinatorConfiguration(dataDirectory: path).scheduling)
+            let end = try Recovery.fold(database, into: &scheduler).end
+            let number = try #require(scheduler.keptSubmissions.first { $0.id == ids[0] }).number
+            var batch = JournalBatch(after: end.sequence)
+            batch.append(.forgotten(number, at: WallClock.milliseconds()))
+            _ = try database.commit([batch], after: end)
+            let rows = try database.batchCount()
+            try database.close()
+            return rows
+        }()
+        #expect(rows > 0)
+        #expect(try JournalPrune(dataDirectory: path, .endedBefore(0)).forgotten.isEmpty)
+        let database = try JournalDatabase(try DataDirectory(path: path))
+        #expect(try database.batchCount() == 0)
+        try database.close()
+        #expect(try await known() == [ids[2], ids[1]])
+    }
+
+    /// Retention has removed the facts, and the file has the room still.
+    @Test func fileThatHasMuchUnused_becomesSmaller_alsoWhereNothingIsForgotten() async throws {
+        _ = try await makeData()
+        try fill()
+        let pruned = try JournalPrune(dataDirectory: path, .endedBefore(0))
+        #expect(pruned.forgotten.isEmpty && pruned.notCompacted == nil && pruned.freedBytes >= 4_000_000)
+        #expect(try JournalPrune(dataDirectory: path, .endedBefore(0)).freedBytes == 0)
+    }
+
+    private func fill() throws {
+        let database = try JournalDatabase(try DataDirectory(path: path))
+        try database.queue.write { database in
+            try database.execute(sql: "CREATE TABLE filler (bytes); INSERT INTO filler VALUES (zeroblob(4000000)); DROP TABLE filler")
+        }
+        try database.close()
+    }
+
     /// As a prune leaves them that was interrupted, or a coordinator that ended before it came to them.
     @Test func valuesThatNothingNames_areTold_andGo_alsoWhereNothingIsForgotten() async throws {
         let ids = try await makeData()

@@ -212,12 +212,34 @@ import Wire
         let disk = Disk()
         var backlog = SnapshotBacklog(50, since: nil, bytes: 10, fits: { $0 < disk.free.load(ordering: .relaxed) })
         #expect(!backlog.isDue(at: 0) && !backlog.lacksRoom(at: 0))
-        backlog.add(40)
-        #expect(backlog.isDue(at: 0) && !backlog.lacksRoom(at: 0))
-        backlog.add(50)
-        #expect(!backlog.isDue(at: 0) && backlog.lacksRoom(at: 0))
-        disk.free.store(1_000, ordering: .relaxed)
-        #expect(backlog.isDue(at: 0) && !backlog.lacksRoom(at: 0))
+        backlog.add(490)
+        #expect(backlog.isDue(at: 0), "much of what was written may be forgotten")
+        backlog.begin(at: 0)
+        backlog.refuse(200, at: 5)
+        #expect(!backlog.isDue(at: 5) && backlog.lacksRoom(at: 5))
+        let later = 5 + CoordinatorLimits.snapshotRoomPauseMilliseconds
+        #expect(!backlog.isDue(at: later - 1) && backlog.isDue(at: later), "it may have become smaller")
+        disk.free.store(201, ordering: .relaxed)
+        #expect(backlog.isDue(at: 6) && backlog.lacksRoom(at: 6), "until it is made")
+        backlog.begin(at: 6)
+        #expect(backlog.lacksRoom(at: 6))
+        backlog.end(Snapshot(end: .empty, sections: 1, bytes: 200, digest: []))
+        #expect(!backlog.isDue(at: 7) && !backlog.lacksRoom(at: 7))
+        disk.free.store(0, ordering: .relaxed)
+        backlog.add(200)
+        #expect(!backlog.isDue(at: 8) && backlog.lacksRoom(at: 8))
+    }
+
+    @Test func snapshotOfWhatWasForgotten_forWhichThereWasNoRoom_isMadeWhenThereIs() {
+        final class Disk: Sendable { let free = Atomic<Int64>(100) }
+        let disk = Disk()
+        var backlog = SnapshotBacklog(1_000, since: nil, bytes: 1, fits: { $0 < disk.free.load(ordering: .relaxed) })
+        backlog.noteForgotten()
+        backlog.begin(at: 0)
+        backlog.refuse(200, at: 1)
+        #expect(!backlog.isDue(at: 2) && backlog.lacksRoom(at: 2))
+        disk.free.store(300, ordering: .relaxed)
+        #expect(backlog.isDue(at: 2))
     }
 
     @Test func snapshot_isDueWhenSomethingWasForgotten_butNotOneAfterTheOther() {

@@ -47,10 +47,12 @@ import Wire
 
     private func maker(_ database: JournalDatabase, failingAt stop: Int = .max) -> SnapshotMaker {
         let steps = Steps()
-        return SnapshotMaker(scheduling: .init(), path: database.path, logger: logger) { body in
-            guard steps.count.add(1, ordering: .relaxed).newValue <= stop else { throw JournalErrand.Abandoned() }
-            try body(database)
-        }
+        return SnapshotMaker(
+            scheduling: .init(), path: database.path, logger: logger,
+            perform: { body in
+                guard steps.count.add(1, ordering: .relaxed).newValue <= stop else { throw JournalErrand.Abandoned() }
+                try body(database)
+            })
     }
 
     private final class Steps: Sendable {
@@ -231,12 +233,37 @@ import Wire
             let writer = try JournalWriter(database, after: end, snapshots: policy, hasForgotten: true, logger: logger) { _ in }
             while try database.newestSnapshot() == nil {
                 guard BootClock.milliseconds() < began + 60_000 else { throw Timeout(what: "waiting for a snapshot") }
-                #expect(writer.makeSnapshotIfDue())
+                #expect(writer.makeSnapshotIfDue() != false)
             }
             #expect(BootClock.milliseconds() >= began + 100)
             writer.close()
         }
         #expect(try database.newestSnapshot()?.end == end)
+    }
+
+    /// The facts of what was forgotten are many, and nothing is left of it.
+    @Test(arguments: [0, 1]) func snapshotForWhichThereIsNoRoom_saysHowMuchItNeeds_andLeavesNothing(sections: Int) throws {
+        let (database, end) = try write(makeFacts(submissions: 2))
+        let asked = Mutex<[Int64]>([])
+        var maker = maker(database)
+        maker.fits = { bytes in
+            asked.withLock { asked in
+                asked.append(bytes)
+                return asked.count <= sections
+            }
+        }
+        let refused = #expect(throws: SnapshotMaker.NoRoom.self) { try maker.make(upTo: end.sequence) }
+        #expect(try database.newestSnapshot() == nil && database.partCount() == 0)
+        maker.fits = { bytes in bytes <= refused?.bytes ?? 0 }
+        #expect(try maker.make(upTo: end.sequence).bytes == refused?.bytes)
+        #expect(asked.withLock { $0.first } == refused?.bytes)
+    }
+
+    @Test func whoHasThePen_isNotTakenForOneThatHasRoom() throws {
+        let database = try JournalDatabase(try DataDirectory(path: path))
+        let pen = JournalPen(database, after: .empty, nil, logger: logger)
+        #expect(pen.snapshotNeed(at: 0) != nil)
+        try pen.take { _ throws(JournalError) in #expect(pen.snapshotNeed(at: 0) == nil) }
     }
 
     @Test func backlog_isDueAfterAsManyBytesAsTheLastSnapshotHad() {
@@ -258,6 +285,8 @@ import Wire
 }
 
 extension JournalDatabase {
+    fileprivate func partCount() throws -> Int { try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM snapshot_parts") ?? 0 } }
+
     fileprivate func replace(section: Int, of snapshot: JournalSequence, by body: [UInt8]) throws {
         try queue.write { database in
             try database.execute(

@@ -403,7 +403,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             let lane = openLane()
             lane.withoutStarts {
                 var startedPlain: [Foundation.Operation] = []
-                for child in children {
+                for child in children.readersFirst({ $0 }) {
                     let isUnstarted = roster.withLock { $0.withdraw(child) }
                     child.cancel()
                     if isUnstarted { admit(child) } else if !(child is AOperation) { startedPlain.append(child) }

@@ -186,7 +186,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     /// Cancels all operations that have not ended.
     open override func cancelAllOperations() {
         lane.withoutStarts {
-            for member in lane.members { member.cancel() }
+            for member in lane.members.readersFirst(\.operation) { member.cancel() }
         }
     }
 

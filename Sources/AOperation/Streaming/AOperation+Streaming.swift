@@ -32,6 +32,8 @@ extension AOperation {
     /// Where it receives from. A mirror's body receives elsewhere.
     final var receivedStream: StreamLink? { attachment(\.stream) }
 
+    final var streamProducer: AOperation? { receivedStream?.producer }
+
     /// The same, for the operation that decides about the end of an attempt.
     private var judgingStream: StreamLink? {
         core.withLock { core in core.isAttempt || core.attachments?.remote != nil ? nil : core.attachments?.stream }

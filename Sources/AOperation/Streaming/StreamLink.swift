@@ -32,7 +32,7 @@ final class StreamLink: @unchecked Sendable {
         var stopReading: (() -> Void)?
     }
 
-    private weak let producer: AOperation?
+    weak let producer: AOperation?
     private weak let receiver: AOperation?
     /// Opens a reader.
     private let open: () -> AnyObject?

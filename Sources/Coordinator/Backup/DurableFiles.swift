@@ -76,6 +76,20 @@ enum DurableFiles {
         }
     }
 
+    /// Bytes of a file; 0: it is not there.
+    static func size(of path: String) throws(BackupError) -> Int64 {
+        var status = stat()
+        if stat(path, &status) == 0 { return Int64(status.st_size) }
+        guard errno == ENOENT else { throw failure(path, "look at") }
+        return 0
+    }
+
+    /// Whether both are there and are the same, whatever links lead to them.
+    static func isSame(_ path: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(path, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     static func isThere(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0

@@ -49,7 +49,9 @@ public struct JournalRestore: Sendable {
         let backup = URL(fileURLWithPath: backup).standardizedFileURL.path
         guard JournalVerification.isThere(in: backup) else { throw BackupError.noJournal(path: backup) }
         let target = URL(fileURLWithPath: dataDirectory).standardizedFileURL.path
-        guard backup != target, !"\(target)/".hasPrefix("\(backup)/"), !"\(backup)/".hasPrefix(Self.marker(in: target) + "/") else {
+        guard backup != target, !DurableFiles.isSame(backup, target), !"\(target)/".hasPrefix("\(backup)/"),
+            !"\(backup)/".hasPrefix(Self.marker(in: target) + "/")
+        else {
             throw BackupError.overlapping(backup: backup, dataDirectory: target)
         }
         guard !DurableFiles.isThere(Self.marker(in: backup)) else { throw DataDirectoryError.restoring(path: backup) }

@@ -69,12 +69,12 @@ final class JournalPen: Sendable {
         return done ?? nil
     }
 
-    /// Whether a snapshot is due, and whether it waits for room. Neither while somebody has the pen, who looks when that is done.
-    func snapshotNeed(at now: Int64) -> (isDue: Bool, lacksRoom: Bool) {
+    /// Whether a snapshot is due, and whether it waits for room; nil: somebody has the pen, who looks when that is done.
+    func snapshotNeed(at now: Int64) -> (isDue: Bool, lacksRoom: Bool)? {
         state.withLockIfAvailable { state in
             guard case .writing(let place) = state, let backlog = place.backlog else { return (false, false) }
             return (backlog.isDue(at: now), backlog.lacksRoom(at: now))
-        } ?? (false, false)
+        }
     }
 
     private static func write<Result>(

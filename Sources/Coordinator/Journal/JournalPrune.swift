@@ -29,7 +29,9 @@ public struct JournalPrune: Sendable {
     /// Those that nothing had named before: an earlier call was interrupted, or a coordinator ended before it came to them.
     public let leftValues: Int
     public let leftValueBytes: UInt64
-    /// Why the file still has its size; nil: it has become smaller, or nothing was forgotten.
+    /// By how much the journal's file has become smaller.
+    public let freedBytes: Int64
+    /// Why the file still has its size; nil: it has become smaller, or has little that nothing needs.
     public let notCompacted: String?
     /// Files beside the journal that were damaged, and what was lost with them.
     public let warnings: [String]
@@ -54,7 +56,7 @@ public struct JournalPrune: Sendable {
         let scheduling = CoordinatorConfiguration(dataDirectory: dataDirectory).scheduling
         var scheduler = Scheduler(scheduling)
         let reader = try JournalDatabase(readingOnly: directory)
-        let end = try Recovery.fold(reader, into: &scheduler).end
+        let (_, end, hadForgotten) = try Recovery.fold(reader, into: &scheduler)
         try JournalWitness.check(in: directory, reader, reaches: end)
         try reader.close()
         let ended = scheduler.keptSubmissions
@@ -67,7 +69,7 @@ public struct JournalPrune: Sendable {
         let left = try UnnamedValues(below: directory.blobsPath, of: scheduler)
         (leftValues, leftValueBytes) = (left.count, left.bytes)
         guard !isDryRun else {
-            (removedValues, removedValueBytes, notCompacted, warnings) = (0, 0, nil, [])
+            (removedValues, removedValueBytes, freedBytes, notCompacted, warnings) = (0, 0, 0, nil, [])
             return
         }
         let database = try JournalDatabase(directory)
@@ -82,18 +84,16 @@ public struct JournalPrune: Sendable {
         // Also of those that an earlier call forgot and was then interrupted.
         let printed = output.submissions.filter(scheduler.isForgotten)
         let sent = elements.submissions.filter(scheduler.isForgotten)
-        guard !forgotten.isEmpty || !printed.isEmpty || !sent.isEmpty else {
-            (notCompacted, warnings) = (nil, damaged)
-            try unnamed.remove()
-            try database.close()
-            return
+        // The facts go when a snapshot stands for them: also those of what a coordinator forgot that made none since.
+        if hadForgotten || !forgotten.isEmpty || !printed.isEmpty || !sent.isEmpty {
+            let maker = SnapshotMaker(scheduling: scheduling, path: database.path, logger: logger, perform: { try $0(database) })
+            _ = try maker.make(upTo: newEnd.sequence)
         }
-        // The facts go when a snapshot stands for them.
-        let maker = SnapshotMaker(scheduling: scheduling, path: database.path, logger: logger) { try $0(database) }
-        _ = try maker.make(upTo: newEnd.sequence)
         try unnamed.remove()
-        notCompacted = database.compact()
+        let size = try DurableFiles.size(of: database.path)
+        notCompacted = try database.hasMuchUnused() || !forgotten.isEmpty ? database.compact() : nil
         try database.close()
+        freedBytes = max(0, size - (try DurableFiles.size(of: path)))
         // Last: by what is left of them the next call knows that this one was interrupted.
         try output.perform({ damaged.append($0) }) { try $0.forget(printed) }
         try elements.forget(sent)
@@ -163,6 +163,23 @@ public struct JournalPrune: Sendable {
 }
 
 extension JournalDatabase {
+    /// Whether it is worth while to compact the file.
+    fileprivate func hasMuchUnused() throws(JournalError) -> Bool {
+        try reporting("look how much of the file is unused") {
+            try queue.read { database in
+                let unused = try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+                let pages = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+                let pageBytes = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 0
+                return unused * pageBytes >= Self.unusedBytesMin && unused >= pages / Self.unusedShare
+            }
+        }
+    }
+
+    /// What a file may have that nothing needs before it is compacted for that alone.
+    private static let unusedBytesMin: Int64 = 1 << 20
+    /// One part in so many.
+    private static let unusedShare: Int64 = 8
+
     /// Gives the disk back what the file does not need, for which as much room is needed once more.
     ///
     /// - Returns: why that was not done; nil: it was. Nothing is lost either way.

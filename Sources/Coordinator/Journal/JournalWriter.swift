@@ -29,10 +29,11 @@ final class JournalWriter: Sendable {
         /// They are not for snapshots.
         var reserveBytes: Int64 = 0
 
-        /// Whether there is room for a snapshot of about so many bytes beside a journal: in its log first, then in the file.
+        /// Whether there is room for a snapshot of so many bytes beside a journal: in its log first, then in the file; and in the log for the
+        /// removal of what it stands for.
         func fits(besides journal: String) -> @Sendable (Int64) -> Bool {
             let directory = URL(fileURLWithPath: journal).deletingLastPathComponent().path
-            let others = UInt64(max(0, reserveBytes)) + (1 << 20)
+            let others = UInt64(max(0, reserveBytes)) + 2 * UInt64(JournalDatabase.prunedBytes)
             return { bytes in DiskReserve.freeBytes(in: directory) ?? .max > 2 * UInt64(max(0, bytes)) + others }
         }
     }
@@ -41,6 +42,7 @@ final class JournalWriter: Sendable {
         case facts([Fact])
         case errand(JournalErrand)
         case snapshotMade(Snapshot)
+        case snapshotRefused(bytes: Int64)
         case cutLog
         /// Something is due: behind a commit that another thread has made, or as time has passed.
         case look
@@ -65,19 +67,22 @@ final class JournalWriter: Sendable {
         let backlog = try policy.map { try SnapshotBacklog($0, of: database, hasForgotten: hasForgotten, at: BootClock.milliseconds()) }
         let snapshots = try policy.map { [waiting] policy in
             try SnapshotThread(
-                policy.scheduling, path: database.path, logger: logger,
+                policy.scheduling, path: database.path, logger: logger, fits: policy.fits(besides: database.path),
                 perform: { body in
                     let errand = JournalErrand(body)
                     guard waiting.post(.errand(errand)) else { throw JournalErrand.Abandoned() }
                     try errand.wait()
                 },
-                done: { snapshot in
-                    waiting.post(.snapshotMade(snapshot))
-                    report(.snapshotMade)
-                },
-                failed: { error in
-                    logger.critical("\(error)")
-                    report(.failed(error))
+                report: { event in
+                    switch event {
+                    case .made(let snapshot):
+                        waiting.post(.snapshotMade(snapshot))
+                        report(.snapshotMade)
+                    case .refused(let bytes): waiting.post(.snapshotRefused(bytes: bytes))
+                    case .failed(let error):
+                        logger.critical("\(error)")
+                        report(.failed(error))
+                    }
                 })
         }
         self.snapshots = snapshots
@@ -113,11 +118,11 @@ final class JournalWriter: Sendable {
 
     /// Makes a snapshot if it is time for one: what was forgotten does not stay on the disk for as long as nothing happens.
     ///
-    /// - Returns: false: it is, but the disk has no room for it.
-    func makeSnapshotIfDue() -> Bool {
+    /// - Returns: false: it is, but the disk has no room for it; nil: that is not known in this moment.
+    func makeSnapshotIfDue() -> Bool? {
         let need = pen.snapshotNeed(at: BootClock.milliseconds())
-        if need.isDue { waiting.post(.look) }
-        return !need.lacksRoom
+        if need?.isDue == true { waiting.post(.look) }
+        return need.map { !$0.lacksRoom }
     }
 
     /// Asks that SQLite's log be cut. Who commits meanwhile goes behind it.
@@ -144,8 +149,10 @@ final class JournalWriter: Sendable {
                     if jobs.contains(where: { if case .cutLog = $0 { true } else { false } }) {
                         report(.logCut(try pen.cutLog(database)))
                     }
+                    let now = BootClock.milliseconds()
                     for case .snapshotMade(let snapshot) in jobs { pen.backlog?.end(snapshot) }
-                    if let target = pen.snapshotTarget(at: BootClock.milliseconds()) { snapshots?.make(upTo: target) }
+                    for case .snapshotRefused(let bytes) in jobs { pen.backlog?.refuse(bytes, at: now) }
+                    if let target = pen.snapshotTarget(at: now) { snapshots?.make(upTo: target) }
                     if waiting.isEmpty { try pen.room.makeRoom() }
                 }
             } catch {

@@ -105,14 +105,28 @@ extension JournalDatabase {
                         SELECT rowid FROM snapshot_parts WHERE sequence NOT IN (SELECT sequence FROM snapshots) LIMIT ?)
                     """, arguments: [Self.partsPruned])
             if database.changesCount > 0 { return true }
-            try database.execute(
-                sql: "DELETE FROM journal WHERE first IN (SELECT first FROM journal WHERE last <= ? ORDER BY first LIMIT ?)",
-                arguments: [sequence, Self.batchesPruned])
-            return database.changesCount > 0
+            guard let last = try Self.lastPruned(database, upTo: sequence) else { return false }
+            try database.execute(sql: "DELETE FROM journal WHERE first <= ?", arguments: [last])
+            return true
         }
     }
 
-    /// Rows that one transaction removes; a part has up to 1 MiB, a batch is mostly small.
+    /// - Returns: the first fact of the last batch that one transaction removes; nil: there is none.
+    private static func lastPruned(_ database: Database, upTo sequence: Int64) throws -> Int64? {
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT first, length(body) AS bytes FROM journal WHERE last <= ? ORDER BY first LIMIT ?",
+            arguments: [sequence, batchesPruned])
+        var (last, bytes): (Int64?, Int) = (nil, 0)
+        while bytes < prunedBytes, let row = try rows.next() {
+            last = row["first"]
+            bytes += row["bytes"] ?? 0
+        }
+        return last
+    }
+
+    /// Bytes that one transaction removes, and those of one row more: SQLite overwrites them, in its log first.
+    static let prunedBytes = partsPruned * Snapshot.partBytes
+    /// Rows that one transaction removes.
     private static let partsPruned = 8
     private static let batchesPruned = 200
 

@@ -2,24 +2,41 @@
 ///
 /// With as many bytes as the last one had, and at least so many as were configured, making snapshots costs no more than a
 /// constant for each byte of the journal, however large the state is; but for those, one an hour, by which what was forgotten leaves the disk.
+///
+/// How large one will be is known when it is made: of what was written since the last one much may be forgotten. So each is tried once, and one
+/// for which there was no room when there is that much, or now and then.
 struct SnapshotBacklog {
     private let threshold: Int64
     private let pauseMilliseconds: Int64
-    /// Whether the disk has room for one of about so many bytes.
+    /// Whether the disk has room for one of so many bytes.
     private let fits: @Sendable (Int64) -> Bool
     private var bytes: Int64
     private var snapshotBytes: Int64
-    /// Of `bytes`, those that the one will hold that is being made; nil: none is.
-    private var making: Int64?
+    private var making: Making?
+    /// The last one was not made, as the disk had no room for it.
+    private var refusal: Refusal?
     /// Whether something was forgotten that is still in the last one.
     private var hasForgotten = false
-    /// Boot time at which the last one was begun, or the coordinator.
-    private var begunAt: Int64?
+    /// Boot time before which none is made only because something was forgotten.
+    private var restsUntil: Int64?
+
+    private struct Making {
+        /// Those that it will hold.
+        let bytes: Int64
+        let hadForgotten: Bool
+    }
+
+    private struct Refusal {
+        /// Of the snapshot.
+        let bytes: Int64
+        /// Boot time from which on the state may have become smaller.
+        let holdsUntil: Int64
+    }
 
     /// - Parameters:
     ///   - bytes: that have come since `snapshot`.
     ///   - pauseMilliseconds: between two that are made only because something was forgotten.
-    ///   - fits: whether the disk has room for one of about so many bytes.
+    ///   - fits: whether the disk has room for one of so many bytes.
     init(
         _ threshold: Int64, since snapshot: Snapshot?, bytes: Int64,
         pauseMilliseconds: Int64 = CoordinatorLimits.snapshotPauseMilliseconds, fits: @escaping @Sendable (Int64) -> Bool = { _ in true }
@@ -42,22 +59,24 @@ struct SnapshotBacklog {
             policy.bytes, since: newest, bytes: try database.bodyBytes(after: newest?.end.sequence ?? .none),
             pauseMilliseconds: policy.pauseMilliseconds, fits: policy.fits(besides: database.path))
         self.hasForgotten = hasForgotten
-        begunAt = now
+        restsUntil = now + min(pauseMilliseconds, CoordinatorLimits.snapshotPauseAfterStartMilliseconds)
     }
 
     /// Nobody waits for one: where the disk has no room for it, it is made when there is.
-    func isDue(at now: Int64) -> Bool { isWanted(at: now) && fits(sizeEstimate) }
+    func isDue(at now: Int64) -> Bool { isWanted(at: now) && mayFit(at: now) }
 
-    /// One would be due.
-    func lacksRoom(at now: Int64) -> Bool { isWanted(at: now) && !fits(sizeEstimate) }
+    /// One would be due, or was.
+    func lacksRoom(at now: Int64) -> Bool { refusal != nil || (isWanted(at: now) && !mayFit(at: now)) }
 
-    /// Of the next one.
-    private var sizeEstimate: Int64 { snapshotBytes + bytes }
+    private func mayFit(at now: Int64) -> Bool {
+        guard let refusal else { return fits(0) }
+        return fits(now < refusal.holdsUntil ? refusal.bytes : 0)
+    }
 
     /// Without the second reason what was forgotten would stay on the disk for as long as little happens.
     private func isWanted(at now: Int64) -> Bool {
         guard making == nil else { return false }
-        let hasRested = begunAt.map { now - $0 >= pauseMilliseconds } ?? true
+        let hasRested = restsUntil.map { now >= $0 } ?? true
         return bytes >= max(threshold, snapshotBytes) || (hasForgotten && hasRested)
     }
 
@@ -66,14 +85,25 @@ struct SnapshotBacklog {
     mutating func add(_ bytes: Int64) { self.bytes += bytes }
 
     mutating func begin(at now: Int64) {
-        making = bytes
+        making = Making(bytes: bytes, hadForgotten: hasForgotten)
         hasForgotten = false
-        begunAt = now
+        restsUntil = now + pauseMilliseconds
     }
 
     mutating func end(_ snapshot: Snapshot) {
-        bytes -= making ?? 0
+        bytes -= making?.bytes ?? 0
         making = nil
+        refusal = nil
         snapshotBytes = snapshot.bytes
+    }
+
+    /// The one that was begun is not made: the disk has no room for its `bytes`.
+    mutating func refuse(_ bytes: Int64, at now: Int64) {
+        if making?.hadForgotten == true {
+            hasForgotten = true
+            restsUntil = nil
+        }
+        making = nil
+        refusal = Refusal(bytes: bytes, holdsUntil: now + CoordinatorLimits.snapshotRoomPauseMilliseconds)
     }
 }

@@ -18,12 +18,19 @@ struct SnapshotMaker {
     let path: String
     let logger: Logger
     let perform: Perform
+    /// Whether the disk has room for so many bytes more.
+    var fits: @Sendable (Int64) -> Bool = { _ in true }
+
+    /// The disk has no room for a snapshot of so many bytes. Nothing of it is left.
+    struct NoRoom: Error {
+        let bytes: Int64
+    }
 
     /// Batches are read in pieces of about this size.
     private static let pieceBytes = 4 << 20
 
     /// - Returns: a snapshot of the facts up to `target`, or a few more. What it makes superfluous is gone.
-    /// - Throws: `JournalError`, `JournalErrand.Abandoned`.
+    /// - Throws: `JournalError`, `JournalErrand.Abandoned`, ``NoRoom``.
     func make(upTo target: JournalSequence) throws -> Snapshot {
         let began = BootClock.milliseconds()
         while try ask({ database throws(JournalError) in try database.prune(behind: nil) }) {}
@@ -33,7 +40,11 @@ struct SnapshotMaker {
             return base
         }
         let (scheduler, end) = try fold(from: base, upTo: target)
-        let snapshot = try write(scheduler, end)
+        let snapshot: Snapshot
+        do { snapshot = try write(scheduler, end) } catch let error as NoRoom {
+            while try ask({ database throws(JournalError) in try database.prune(behind: nil) }) {}
+            throw error
+        }
         try check(snapshot)
         try ask { database throws(JournalError) in try database.complete(snapshot) }
         try prune(behind: snapshot)
@@ -74,8 +85,12 @@ struct SnapshotMaker {
     }
 
     private func write(_ scheduler: Scheduler, _ end: JournalEnd) throws -> Snapshot {
+        var size: Int64 = 0
+        scheduler.writeSnapshot { size += Int64($0.count) }
         var hasher = SnapshotHasher(end)
         try scheduler.writeSnapshot { section in
+            // Others may have taken it meanwhile.
+            guard fits(size - hasher.bytes) else { throw NoRoom(bytes: size) }
             let number = hasher.sections
             for (part, start) in stride(from: 0, to: section.count, by: Snapshot.partBytes).enumerated() {
                 let body = section[start..<min(start + Snapshot.partBytes, section.count)]

@@ -14,27 +14,39 @@ final class SnapshotThread: Sendable {
         let hasBegun = Atomic(false)
     }
 
+    /// What became of one.
+    enum Event: Sendable {
+        case made(Snapshot)
+        /// It is not made: the disk has no room for so many bytes.
+        case refused(bytes: Int64)
+        /// Comes once, with an error that ends the coordinator.
+        case failed(JournalError)
+    }
+
     /// - Parameters:
-    ///   - done: called on the thread with every snapshot that is complete.
-    ///   - failed: called on it at most once, with an error that ends the coordinator.
+    ///   - fits: whether the disk has room for so many bytes more.
+    ///   - report: called on the thread.
     /// - Throws: `ThreadError`.
     init(
-        _ scheduling: Scheduler.Configuration, path: String, logger: Logger, perform: @escaping SnapshotMaker.Perform,
-        done: @escaping @Sendable (Snapshot) -> Void,
-        failed: @escaping @Sendable (JournalError) -> Void
+        _ scheduling: Scheduler.Configuration, path: String, logger: Logger, fits: @escaping @Sendable (Int64) -> Bool,
+        perform: @escaping SnapshotMaker.Perform, report: @escaping @Sendable (Event) -> Void
     ) throws(ThreadError) {
         let closing = Closing()
         self.closing = closing
         thread = try OSThread(name: "aop-snapshot") { [targets] in
             setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
-            let maker = SnapshotMaker(scheduling: scheduling, path: path, logger: logger) { body in
-                guard !closing.hasBegun.load(ordering: .acquiring) else { throw JournalErrand.Abandoned() }
-                try perform(body)
-            }
+            let maker = SnapshotMaker(
+                scheduling: scheduling, path: path, logger: logger,
+                perform: { body in
+                    guard !closing.hasBegun.load(ordering: .acquiring) else { throw JournalErrand.Abandoned() }
+                    try perform(body)
+                }, fits: fits)
             while case .jobs(let list) = targets.take() {
                 guard let target = list.last else { continue }
-                do { done(try maker.make(upTo: target)) } catch let error as JournalError {
-                    return failed(error)
+                do { report(.made(try maker.make(upTo: target))) } catch let error as SnapshotMaker.NoRoom {
+                    report(.refused(bytes: error.bytes))
+                } catch let error as JournalError {
+                    return report(.failed(error))
                 } catch {
                     // The journal's thread or this one is to end; the next coordinator begins again.
                     return

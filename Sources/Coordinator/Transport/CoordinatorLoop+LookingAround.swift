@@ -10,7 +10,7 @@ extension CoordinatorLoop {
         lookAtLog()
         lookForDescriptors()
         lookForRoom()
-        noteSnapshotRoom(journal.makeSnapshotIfDue())
+        if let hasRoom = journal.makeSnapshotIfDue() { noteSnapshotRoom(hasRoom) }
     }
 
     private func noteSnapshotRoom(_ hasRoom: Bool) {

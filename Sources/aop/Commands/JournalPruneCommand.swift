@@ -75,8 +75,9 @@ struct JournalPruneCommand: ToolCommand {
         if !dryRun, !pruned.forgotten.isEmpty || pruned.removedValues > 0 {
             let left = pruned.leftValues > 0 ? "; nothing had named \(pruned.leftValues) of them, of \(pruned.leftValueBytes) bytes" : ""
             lines.append("\(pruned.removedValues) large values of \(pruned.removedValueBytes) bytes were removed\(left)")
-            if let reason = pruned.notCompacted { lines.append("the file keeps its size, and uses the room again: \(reason)") }
         }
+        if pruned.freedBytes > 0 { lines.append("the journal's file has become smaller by \(pruned.freedBytes) bytes") }
+        if let reason = pruned.notCompacted { lines.append("the journal's file keeps its size, and uses the room again: \(reason)") }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -97,6 +98,7 @@ struct JournalPruneCommand: ToolCommand {
             ("removedValues", .integer(Int64(pruned.removedValues))),
             ("removedValueBytes", .integer(Int64(clamping: pruned.removedValueBytes))),
             ("leftValues", .integer(Int64(pruned.leftValues))), ("leftValueBytes", .integer(Int64(clamping: pruned.leftValueBytes))),
+            ("freedBytes", .integer(pruned.freedBytes)),
             ("notCompacted", pruned.notCompacted.map { .string($0) } ?? .null),
         ])
     }

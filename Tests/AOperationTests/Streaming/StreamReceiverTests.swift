@@ -94,6 +94,24 @@ private final class Collector: AsyncOperation<[String]>, StreamReceiver, @unchec
     }
 }
 
+/// Sends on what it receives.
+private final class Relay: AsyncOperation<Int>, PartialResultOperation, StreamReceiver, @unchecked Sendable {
+    typealias PartialResult = String
+    var receivedElements: ReceivedElements<String>?
+
+    func new() -> Relay { Relay() }
+
+    override func run() async throws -> Int {
+        var count = 0
+        guard let receivedElements else { return 0 }
+        for try await text in receivedElements {
+            await send(text)
+            count += 1
+        }
+        return count
+    }
+}
+
 @Suite(.timeLimit(Load.patience))
 struct StreamReceiverTests {
     private let queue = AOperationQueue()
@@ -366,6 +384,32 @@ struct StreamReceiverTests {
         await sender.ended()
         #expect(sender.outcome?.isCancelled == true)
         #expect(collector.outcome?.isCancelled == true)
+    }
+
+    /// The producer's end would be its receiver's error, were that not stopped before: whatever is stopped between the two.
+    @Test(arguments: [false, true]) func whereBothAreCancelledTogether_theReceiverIsCancelledToo(isInGroup: Bool) async throws {
+        let never = Signal()
+        let (first, second, last) = (Sender(.init(sending(1, thenAwaiting: never))), Relay(), Collector())
+        first.stream(to: second)
+        second.stream(to: last)
+        let waiting = (0..<2_000).map { _ in
+            let step = Step()
+            step.addDependency(first)
+            return step
+        }
+        let members = [first] + waiting + [second] + [last]
+        let group = GroupOperation()
+        if isInGroup {
+            group.addOperations(members)
+            queue.addOperation(group)
+        } else {
+            queue.addOperations(members, waitUntilFinished: false)
+        }
+        await last.board.received.reaches(1)
+        if isInGroup { group.cancel() } else { queue.cancelAllOperations() }
+        await queue.idle()
+        for member in [first, second, last] as [AOperation] { #expect(member.anyOutcome?.isCancelled == true) }
+        never.fire()
     }
 
     @Test(arguments: [1, 3]) func onAFoundationQueue_itReadsTheSame(width: Int) async throws {
