@@ -110,6 +110,18 @@ bool clinux_has_ended(pid_t pid) {
     return result < 0 || info.si_pid == pid;
 }
 
+int clinux_peek_ending(pid_t pid, int *code) {
+    siginfo_t info;
+    int result;
+    do {
+        memset(&info, 0, sizeof info);
+        result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    } while (result < 0 && errno == EINTR);
+    if (result < 0 || info.si_pid != pid) return -1;
+    *code = info.si_status;
+    return info.si_code == CLD_EXITED ? 0 : 1;
+}
+
 int clinux_reap(pid_t pid, int *code) {
     int status = 0;
     pid_t result;

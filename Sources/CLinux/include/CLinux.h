@@ -35,6 +35,10 @@ pid_t clinux_peek_ended_child(void);
 // Whether the child `pid` has ended, without reaping it; also when it is none, or was reaped.
 bool clinux_has_ended(pid_t pid);
 
+// How the child `pid` has ended, without reaping it: `*code` is its exit code, and 0 is returned, or its signal, and 1; -1 when it has not ended,
+// or is no child.
+int clinux_peek_ending(pid_t pid, int *code);
+
 // Reaps `pid`, which has ended. `*code` is its exit code or signal; returns 1 when it was ended by a signal, else 0.
 int clinux_reap(pid_t pid, int *code);
 

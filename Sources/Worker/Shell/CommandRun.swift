@@ -64,7 +64,7 @@ struct CommandRun: Sendable {
             ) { execution in
                 isWatched.store(true, ordering: .relaxed)
                 let process = execution.processIdentifier
-                let trace = await watch(process, pipes)
+                let trace = await watch(process, pipes, answer)
                 if process.processDescriptor < 0 {
                     // There was no descriptor left for what tells of its end, and who waits for that waits for ever. It has been killed.
                     var code: Int32 = 0
@@ -80,7 +80,7 @@ struct CommandRun: Sendable {
         }
     }
 
-    private func watch(_ process: ProcessIdentifier, _ pipes: CommandPipes) async -> CommandTrace {
+    private func watch(_ process: ProcessIdentifier, _ pipes: CommandPipes, _ answer: Answer) async -> CommandTrace {
         let start = CommandStart(
             process: process.value, processDescriptor: process.processDescriptor, stdout: pipes.output,
             stderr: pipes.error, stdin: pipes.input, input: pipes.unwritten, outputBytesMax: outputBytesMax,
@@ -89,7 +89,13 @@ struct CommandRun: Sendable {
             control: control)
         let commands = context.host.commands
         return await withCheckedContinuation { continuation in
-            commands.loop.submit { commands.watch(start) { continuation.resume(returning: $0) } }
+            commands.loop.submit {
+                commands.watch(start) { trace in
+                    // Nothing of it is left but what is to be reaped: that is seen to while the slot goes on.
+                    if let ending = CommandEnding(ofEnded: start.process) { answer.give(.success((ending, trace))) }
+                    continuation.resume(returning: trace)
+                }
+            }
         }
     }
 
@@ -170,6 +176,16 @@ struct CommandRun: Sendable {
 }
 
 extension CommandEnding {
+    /// nil: it has not ended, or was reaped.
+    fileprivate init?(ofEnded process: pid_t) {
+        var code: Int32 = 0
+        switch clinux_peek_ending(process, &code) {
+        case 0: self = .exited(code)
+        case 1: self = .signalled(code)
+        default: return nil
+        }
+    }
+
     init(_ status: TerminationStatus) {
         switch status {
         case .exited(let code): self = .exited(code)
