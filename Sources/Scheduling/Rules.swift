@@ -14,7 +14,9 @@ public enum Rules {
     static let ordersOwnErrors: UInt32 = 4
     /// As many starts are remembered under a key as the largest count says that a graph named, also before anything starts under that.
     static let remembersNamedCounts: UInt32 = 5
-    public static let newest: UInt32 = 5
+    /// What the operation of a wrapper produces belongs to the group around the wrapper.
+    static let producesAroundWrappers: UInt32 = 6
+    public static let newest: UInt32 = 6
 }
 
 extension Scheduler {

@@ -30,6 +30,8 @@ final class OperationAttachments {
     var decisions: DecisionDesk?
     /// Of a wrapper that runs elsewhere: what it makes here.
     var part: WrapperPart?
+    /// Where its closures are called, if it comes to no queue: as those of who it was added to, or produced by.
+    var callbackQueue: DispatchQueue?
     /// What it has produced, until it has succeeded.
     var produced: [Foundation.Operation] = []
     /// Who is told of what it produces under an id, if it runs on somebody else's behalf.

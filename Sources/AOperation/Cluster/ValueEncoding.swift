@@ -37,6 +37,15 @@ public struct EncodedValue: Sendable, Hashable {
     /// The value of an operation that has none.
     public static let void = EncodedValue(encoding: .void, bytes: Data())
 
+    /// What an operation delivered, as a `Value`: of one that another process has made, its value is there as it arrived.
+    ///
+    /// - Returns: nil: it is of another type.
+    static func read<Value>(_ value: Any, as type: Value.Type) -> Value? {
+        if let typed = value as? Value { return typed }
+        guard let encoded = value as? EncodedValue else { return nil }
+        return try? ValueCodec.decode(type, from: encoded)  // who asks says which type was expected
+    }
+
     /// Text, carried as it is.
     public static func text(_ text: String) -> EncodedValue {
         EncodedValue(encoding: .text, bytes: Data(text.utf8))

@@ -29,7 +29,7 @@ extension GroupOperation {
         var values: [Value] = []
         for (index, outcome) in outcomes.enumerated() {
             guard let value = outcome.value else { continue }
-            guard let typed = value as? Value else {
+            guard let typed = EncodedValue.read(value, as: Value.self) else {
                 let mismatch = AOperationError.ChildOutputMismatch(
                     group: publisherName, index: index, expected: "\(Value.self)",
                     found: String(describing: Swift.type(of: value)))

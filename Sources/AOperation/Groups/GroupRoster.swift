@@ -247,6 +247,11 @@ extension GroupRoster {
         if let place = places[ObjectIdentifier(operation)] { children[place].isStoppedElsewhere = isByGroup }
     }
 
+    /// Whether a child that runs elsewhere was cancelled there with the group.
+    func hasStoppedElsewhere(_ operation: Foundation.Operation) -> Bool {
+        places[ObjectIdentifier(operation)].map { children[$0].isStoppedElsewhere } == true
+    }
+
     private mutating func stop() -> [Foundation.Operation] {
         isStopping = true
         for place in children.indices where children[place].stage.isOpen { children[place].isStopped = true }

@@ -44,9 +44,18 @@ extension AOperation {
         return around.isInNoKnownQueue ? around : nil
     }
 
+    /// `operation` may come to no queue: its closures are called where this one's are.
+    package final func lendCallbackQueue(to operation: Foundation.Operation) {
+        guard let operation = operation as? AOperation,
+            let queue = core.withLock({ $0.membership?.lane })?.callbackQueue ?? enclosingCallbackQueue
+        else { return }
+        operation.withAttachments { $0.callbackQueue = queue }
+    }
+
     /// The callback queue of the queue that has one of the operations around this one; nil: of none, or it names none.
     final var enclosingCallbackQueue: DispatchQueue? {
-        enclosingOperations.lazy.compactMap { around in around.core.withLock { $0.membership?.lane }?.callbackQueue }.first
+        attachment(\.callbackQueue)
+            ?? enclosingOperations.lazy.compactMap { around in around.core.withLock { $0.membership?.lane }?.callbackQueue }.first
     }
 
     /// What is added so that this operation comes, for one that waits for it: itself, or the outermost of the operations it is

@@ -118,7 +118,8 @@ extension AOperation {
     private func inNet(_ members: (AOperation) -> [AOperation]) -> [AOperation] {
         let all = members(self)
         let hasGrown = all.map { $0.deliverGivenValue() }.contains(true)
-        return (hasGrown ? members(self) : all).filter { $0 === self || $0.isInitialized }
+        // What was cancelled before is there for those that receive from it.
+        return (hasGrown ? members(self) : all).filter { $0 === self || $0.isInitialized || $0.hasEndedAsCancelled }
     }
 
     /// The same of several operations, each once.

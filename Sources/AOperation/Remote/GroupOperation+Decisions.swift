@@ -64,7 +64,10 @@ extension GroupOperation {
     /// Nothing is asked any more: what was kept ends.
     final func closeDecisions() {
         guard let desk = attachment(\.decisions) else { return }
-        for operation in desk.close() { operation.cancelUnqueued() }
+        for operation in desk.close() {
+            lendCallbackQueue(to: operation)
+            operation.cancelUnqueued()
+        }
     }
 }
 

@@ -70,6 +70,7 @@ extension GroupOperation {
             + "add all children before"
         Debugger.error(line)
         guard let operation = operation as? AOperation else { return operation.cancel() }
+        lendCallbackQueue(to: operation)
         operation.refuse(AOperationError(AddedTooLate(group: publisherName, operation: operation.publisherName)))
     }
 }

@@ -288,6 +288,8 @@ extension AOperation {
         guard let group = producer as? GroupOperation else {
             return input == EncodedValue.self || ValueCodec.isAlike(input, type(of: producer).outputType)
         }
+        // It is a `VoidOperation`, too.
+        if input == Void.self { return true }
         guard let element = (input as? any ListValue.Type)?.elementType else { return false }
         return group.operations.allSatisfy { child in
             guard let child = child as? AOperation, !child.isContainer else { return false }

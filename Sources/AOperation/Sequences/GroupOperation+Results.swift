@@ -21,7 +21,9 @@ extension GroupOperation {
 extension AOperation {
     /// The value of a success, if it is a `Value`: for those who know an operation only as `AOperation`, as a sequence
     /// does the step before. Nil while the outcome is open.
+    ///
+    /// A value that a cluster has delivered as it arrived, of an operation that was made there, is decoded.
     public final func value<Value>(as type: Value.Type) -> Value? {
-        anyOutcome?.value as? Value
+        anyOutcome?.value.flatMap { EncodedValue.read($0, as: type) }
     }
 }

@@ -110,8 +110,13 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
         proceed(after: previous)
     }
 
+    /// Whether a step ended elsewhere because this sequence was to end: that is heard of before the sequence's own end.
+    private func hasStopped(_ step: AOperation?) -> Bool {
+        isCancelAsked || step.map { step in roster.withLock { $0.hasStoppedElsewhere(step) } } == true
+    }
+
     private final func decide(after previous: AOperation?) -> AOperation? {
-        guard takesMore, !isDecidedElsewhere, let next = nextOperation(after: previous) else { return nil }
+        guard takesMore, !isDecidedElsewhere, !hasStopped(previous), let next = nextOperation(after: previous) else { return nil }
         guard next !== self, next !== previous, !isChild(next) else {
             aggregateError(AOperationError(AOperationError.StepRepeated(sequence: self, step: next)))
             return nil

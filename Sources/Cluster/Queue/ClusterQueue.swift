@@ -147,9 +147,11 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     @discardableResult
     private func submit(_ operations: [AOperation], key: String?, weight: Int = 1) -> SubmissionSession? {
         let fresh = operations.filter(\.isInitialized)
-        for operation in operations where !operation.isInitialized { super.addOperation(operation) }
+        let known = Set(fresh.map(ObjectIdentifier.init))
+        for operation in operations where !known.contains(ObjectIdentifier(operation)) { super.addOperation(operation) }
         guard !fresh.isEmpty else { return nil }
-        var graph = GraphBuilder.graph(of: fresh, requiresRemote: requireRemote, hostedTimeout: hostedTimeout)
+        let nodes = operations.filter { known.contains(ObjectIdentifier($0)) || $0.hasEndedAsCancelled }
+        var graph = GraphBuilder.graph(of: nodes, requiresRemote: requireRemote, hostedTimeout: hostedTimeout)
         if Self.weights.contains(weight) {
             // Of the standard one nothing need be said.
             if weight != 1 { graph.wire.nodes[0].weight = UInt32(weight) }

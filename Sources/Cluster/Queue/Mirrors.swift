@@ -57,8 +57,8 @@ final class Mirrors: Sendable {
         let startEarly: Set<Int>
         /// Groups that have taken errors of their own when they were asked about their ends.
         var asked: Set<Int> = []
-        /// What has been handed over last in each group: of a wrapper, whose end follows from it. By the group's node.
-        var products: [Int: Int] = [:]
+        /// What an attempt to decide has handed over first in each group: of a wrapper, whose end follows from it. By the group's node.
+        var products: [Int: (attempt: UInt64, node: Int)] = [:]
         /// Called when the graph has become larger.
         var whenGrown: (@Sendable () -> Void)?
 
@@ -133,7 +133,11 @@ final class Mirrors: Sendable {
         _ = member.operation?.handOver()
         let isCancelled = member.operation?.isCancelled == true
         let whenGrown = state.withLock { [member] state in
-            if added.hasProducer, !added.preparation { state.products[member.parent] = state.graph.members.count }
+            if added.hasProducer, !added.preparation, state.graph.isDecider(Int(added.producer), of: member.parent),
+                state.products[member.parent]?.attempt != added.attempt
+            {
+                state.products[member.parent] = (added.attempt, state.graph.members.count)
+            }
             state.graph.append(member)
             state.isEnded.append(member.operation == nil)
             return state.whenGrown
@@ -160,6 +164,7 @@ final class Mirrors: Sendable {
                 throw ProductRefused(reason: "`\(operation.errorName)` is in another queue, or has ended; make a fresh one")
             }
             products[node] = product
+            host(ofMaker: maker)?.lendCallbackQueue(to: operation)
         }
         // From here on it may be part of the graph, and who has that decides about it.
         for product in products.values { _ = product.member.operation?.handOver() }
@@ -169,6 +174,13 @@ final class Mirrors: Sendable {
             return true
         }
         if !isInTime { drop(products.inOrder) }
+    }
+
+    /// The operation at the path, or the group that is decided for there.
+    private func host(ofMaker maker: String) -> AOperation? {
+        let graph = graph
+        guard let node = graph.places[maker], graph.members.indices.contains(node) else { return nil }
+        return graph.members[node].operation ?? graph.members[graph.members[node].parent].operation
     }
 
     /// The operation at `path` has ended: what it has made, and is no part of the graph by now, will not be.
@@ -300,7 +312,7 @@ final class Mirrors: Sendable {
     /// Of a wrapper: what it has made. Not what it made here, if another process was asked, which submitted the same before.
     private func part(of operation: AOperation, _ node: Int, _ graph: OperationGraph) -> (AOperation, isMadeHere: Bool)? {
         guard operation.isWrapper else { return nil }
-        if let product = state.withLock({ $0.products[node] }), graph.members.indices.contains(product),
+        if let product = state.withLock({ $0.products[node]?.node }), graph.members.indices.contains(product),
             let part = graph.members[product].operation
         {
             return (part, isMadeHere: part === operation.madePart)
@@ -311,9 +323,9 @@ final class Mirrors: Sendable {
     /// Of a wrapper that another process has decided for: who has its value, which is what the last one of wrappers in wrappers has made.
     private func valueNode(of node: Int, _ graph: OperationGraph) -> Int? {
         let products = state.withLock { $0.products }
-        var current = products[node]
+        var current = products[node]?.node
         while let next = current, graph.members.indices.contains(next), !(graph.members[next].operation is AddedOperation) {
-            current = products[next]
+            current = products[next]?.node
         }
         return current.flatMap { graph.members.indices.contains($0) ? $0 : nil }
     }
@@ -347,7 +359,11 @@ final class Mirrors: Sendable {
 
     /// As the local library does: the listeners of who has produced it, then the group.
     private func add(_ operation: AOperation, _ member: OperationGraph.Member, _ producer: Int?, _ graph: OperationGraph) {
-        if let producer, graph.members.indices.contains(producer) { graph.members[producer].operation?.tellProduct(operation) }
+        if let producer, graph.members.indices.contains(producer), let maker = graph.members[producer].operation {
+            // What it produces at once may be here before its start is.
+            if !hasEnded(producer) { start(maker, producer) }
+            maker.tellProduct(operation)
+        }
         // What is done for a condition stands beside that, as on any queue.
         if !member.isDependent, let group = graph.members[member.parent].operation as? GroupOperation {
             group.adopt(operation)

@@ -363,8 +363,11 @@ package struct GraphBuilder {
                 guard let node = nodes[ObjectIdentifier(producer)] else {
                     graph.fault(
                         index,
-                        "receives from `\(producer.errorName)`, which was submitted before, or is in another queue; "
-                            + "add both to this one, together")
+                        graph.members[index].isDependent
+                            ? "is done for a condition and receives from `\(producer.errorName)`, which is not; put both into a GroupOperation, and "
+                                + "let that be the condition's `dependentOperation`"
+                            : "receives from `\(producer.errorName)`, which was submitted before, or is in another queue; "
+                                + "add both to this one, together")
                     continue
                 }
                 if !isHosted, let type = uncoded[ObjectIdentifier(producer)] {

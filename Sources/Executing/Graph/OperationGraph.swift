@@ -73,6 +73,13 @@ package struct OperationGraph: Sendable {
         return root.operation == nil ? members.indices.filter { $0 > 0 && members[$0].parent == 0 } : [0]
     }
 
+    /// Whether a member is who decides for a group.
+    package func isDecider(_ member: Int, of group: Int) -> Bool {
+        guard members.indices.contains(member), members.indices.contains(group) else { return false }
+        let path = members[group].path
+        return members[member].path == (path.isEmpty ? WireNode.deciderID : "\(path)/\(WireNode.deciderID)")
+    }
+
     /// What is done before conditions are evaluated: part of no group.
     package var dependents: [AOperation] { members.compactMap { $0.isDependent ? $0.operation : nil } }
 

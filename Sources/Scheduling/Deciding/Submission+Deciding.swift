@@ -40,6 +40,12 @@ extension Submission {
         return Int(units[group].base) + Int(layout.offset[Int(node)])
     }
 
+    /// Whether a group stands for a wrapper, which ends as what its decision makes.
+    func isWrapper(_ group: Int) -> Bool {
+        guard let decider = decider(of: group), case .decider(let kind) = node(decider).kind else { return false }
+        return kind.isWrapper
+    }
+
     func isDecider(_ unit: Int) -> Bool { !layout.deciders.isEmpty && node(unit).isDecider }
 
     /// Whether a child that does not succeed makes its group fail.
@@ -177,7 +183,7 @@ extension Submission {
         failDecision(decider, [workerLostFailure(decider)], at, &effects)
     }
 
-    private mutating func forgive(_ child: Int, in group: Int) {
+    mutating func forgive(_ child: Int, in group: Int) {
         guard units.indices.contains(child), Int(units[child].parent) == group, !isDecider(child),
             decisions[Int32(group)]?.forgiven.insert(Int32(child)).inserted == true
         else { return }

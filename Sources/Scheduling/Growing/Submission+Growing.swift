@@ -3,11 +3,13 @@ extension Submission {
     /// Whether the unit was not in the graph that was submitted.
     func isAdded(_ unit: Int) -> Bool { Int(units[unit].node) >= admittedNodes }
 
-    /// The group that gets what the unit produces: the innermost around it. Elements of a forEach are no group's children.
+    /// The group that gets what the unit produces: the innermost around it. Elements of a forEach are no group's children; and what is made for
+    /// a wrapper stands for that: it produces into the group around it, if there is one.
     func growingGroup(around unit: Int) -> Int {
+        let staysInside = rules < Rules.producesAroundWrappers || isDecider(unit)
         var group = Int(units[unit].parent)
         while group > 0 {
-            if case .group = node(group).kind { return group }
+            if case .group = node(group).kind, staysInside || !isWrapper(group) { return group }
             group = Int(units[group].parent)
         }
         return max(group, 0)
@@ -44,6 +46,8 @@ extension Submission {
         note(addition, tops, firstUnit, in: group)
         for product in addition.products { producers[Int32(firstUnit + Int(layout.offset[firstNode + product - 1]))] = Int32(producer) }
         units[group].openChildren += Int32(tops.count)
+        // A wrapper ends as what was made for it does, and as nothing else.
+        if rules >= Rules.producesAroundWrappers, !isDecider(producer), isWrapper(group) { for top in tops { forgive(top, in: group) } }
         if isOrdered(group), let last, let first = tops.first {
             before[Int32(first)] = Int32(last)
             if memberBefore(first) != nil { units[first].unmet += 1 }

@@ -40,11 +40,11 @@ extension Executor {
     private static let startMilliseconds: Int64 = 1
 
     /// What has begun mostly ends soon, and one message tells both: a start waits for a moment if nothing else is to be told. So does
-    /// everything while units follow one another here, of which nobody waits for each.
+    /// everything while units follow one another here: where more of them are lined up nobody can begin anything in the place of one that has ended.
     ///
     /// Until it is told the coordinator counts it among those that may have begun.
     private func holdsReports() -> Bool {
-        guard !reports.isEmpty, !isProgressDue, reports.allSatisfy(\.isStart) || state.withLock({ $0.hasLinks }) else {
+        guard !reports.isEmpty, !isProgressDue, reports.allSatisfy(\.isStart) || state.withLock({ $0.hasLinks || !$0.lined.isEmpty }) else {
             startHold = .none
             return false
         }
