@@ -165,6 +165,39 @@ private final class Rounds: OperationSequence, @unchecked Sendable {
         #expect(echo.outcome == .success("IsCancelled"))
     }
 
+    @Test func whatIsAddedTooLate_isToldWhereItsGroupsCallbacksAre() async throws {
+        let cluster = try await cluster()
+        let (callbacks, key) = (DispatchQueue(label: "callbacks"), DispatchSpecificKey<Bool>())
+        callbacks.setSpecific(key: key, value: true)
+        cluster.queue.callbackQueue = callbacks
+        let nap = Nap("long", seconds: 3_600)
+        let group = GroupOperation(nap)
+        let hasBegun = AsyncStream.makeStream(of: Void.self)
+        nap.didStart { hasBegun.continuation.yield() }
+        cluster.queue.addOperation(group)
+        for await _ in hasBegun.stream { break }
+        let late = Nap("late", seconds: 1)
+        let isThere = await withCheckedContinuation { continuation in
+            late.didFinish { _ in continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true) }
+            group.addOperation(late)
+        }
+        #expect(isThere)
+        group.cancel()
+        await end(of: group)
+    }
+
+    @Test func whatIsProducedAtOnce_isToldBehindItsProducersStart() async throws {
+        let cluster = try await cluster()
+        for _ in 0..<20 {
+            let told = Mutex<[String]>([])
+            let plans = Plans(.init(isAtOnce: true))
+            plans.didStart { told.withLock { $0.append("start") } }
+            plans.didProduce { _ in told.withLock { $0.append("product") } }
+            _ = try await cluster.run(GroupOperation(plans))
+            #expect(told.withLock { $0 } == ["start", "product"])
+        }
+    }
+
     /// What its end says of it comes before its own.
     @Test func sequenceThatIsCancelled_isAskedNothingMore() async throws {
         let cluster = try await cluster()

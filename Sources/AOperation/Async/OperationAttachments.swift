@@ -34,6 +34,8 @@ final class OperationAttachments {
     var callbackQueue: DispatchQueue?
     /// What it has produced, until it has succeeded.
     var produced: [Foundation.Operation] = []
+    /// What it has produced elsewhere, until its listeners have been told of its start.
+    var untold: [Foundation.Operation] = []
     /// Who is told of what it produces under an id, if it runs on somebody else's behalf.
     var productRelay: (@Sendable (Foundation.Operation, String) -> Void)?
     /// Under which ids it has produced something.

@@ -93,6 +93,7 @@ extension AOperation {
         delegate?.operationDidStart(self)
         for observer in observers { observer.operationDidStart(self) }
         for handler in handlers { handler() }
+        for operation in core.withLock({ $0.startWasTold() }) { tellProduct(operation) }
         if core.withLock({ $0.wasTold() }) { settle() }
     }
 

@@ -111,6 +111,8 @@ struct OperationCore {
     var isProposedByBody = false
     /// Whether those who listen have been told of the start of an attempt.
     var isStartTold = false
+    /// Whether they are being told of it.
+    var isStartBeingTold = false
     /// The end of the delivery net that may have this operation tried again, with all that it may.
     var retryScope: RetryScope?
     /// Somebody stopped the operation, or the attempt at hand, in a way that is no cancellation: a timeout. True until
@@ -352,7 +354,16 @@ extension OperationCore {
         defer { isStartTold = true }
         guard !isStartTold, state.ending == nil, delegate != nil || !observers.isEmpty || !startHandlers.isEmpty else { return false }
         endHolds += 1
+        isStartBeingTold = true
         return true
+    }
+
+    /// The listeners have been told of the start. Returns what was produced meanwhile.
+    mutating func startWasTold() -> [Foundation.Operation] {
+        isStartBeingTold = false
+        guard let attachments, !attachments.untold.isEmpty else { return [] }
+        defer { attachments.untold = [] }
+        return attachments.untold
     }
 
     /// The listeners are about to be told of a cancellation.

@@ -25,6 +25,19 @@ extension AOperation {
         for handler in handlers { handler(operation) }
     }
 
+    /// The same of a mirror, behind its start: what it produces at once may be heard of before that is told.
+    package final func remoteDidProduce(_ operation: Foundation.Operation) {
+        if !core.withLock(\.isStartTold) {
+            remoteDidStart()
+            tellStart()
+        }
+        let isHeld = core.withLock { core in
+            if core.isStartBeingTold { core.attach().untold.append(operation) }
+            return core.isStartBeingTold
+        }
+        if !isHeld { tellProduct(operation) }
+    }
+
     /// Whether it has produced on somebody else's behalf.
     final var relaysProducts: Bool { attachment(\.productRelay) != nil }
 

@@ -359,11 +359,7 @@ final class Mirrors: Sendable {
 
     /// As the local library does: the listeners of who has produced it, then the group.
     private func add(_ operation: AOperation, _ member: OperationGraph.Member, _ producer: Int?, _ graph: OperationGraph) {
-        if let producer, graph.members.indices.contains(producer), let maker = graph.members[producer].operation {
-            // What it produces at once may be here before its start is.
-            if !hasEnded(producer) { start(maker, producer) }
-            maker.tellProduct(operation)
-        }
+        if let producer, graph.members.indices.contains(producer) { graph.members[producer].operation?.remoteDidProduce(operation) }
         // What is done for a condition stands beside that, as on any queue.
         if !member.isDependent, let group = graph.members[member.parent].operation as? GroupOperation {
             group.adopt(operation)
