@@ -41,6 +41,17 @@ extension RandomWork {
         if !graph.faults().isEmpty { graph.nodes.removeLast() }
     }
 
+    /// A group that has nothing but what is made for it when it begins.
+    func addWrapper(to graph: inout Graph, parent: Int, _ random: inout SimulationRandom) {
+        let index = graph.nodes.count
+        graph.nodes.append(Node(id: "w\(index)", parent: parent, kind: .group(GroupNode(isOrdered: false))))
+        let decider = DeciderNode(
+            type: Self.decider, parameters: 0, occasion: random.pick([.eachChild, .failures]) ?? .eachChild, isAskedAtBegin: true,
+            isWrapper: true)
+        graph.nodes.append(Node(id: "d\(index)", parent: index, kind: .decider(decider)))
+        if !graph.faults().isEmpty { graph.nodes.removeLast(2) }
+    }
+
     func decision(_ question: WireDecisionQuestion, using random: inout SimulationRandom) -> WireDecision {
         .with {
             guard question.number <= Self.decisionsMax, random.oneIn(2) else { return }

@@ -97,7 +97,7 @@ struct RandomWork {
         }
         addPreparations(to: &graph, of: index, names: names, isInForEach: isInForEach, &random)
         guard !isInForEach, random.oneIn(8) else { return }
-        addDecider(to: &graph, of: index, &random)
+        if random.oneIn(3) { addWrapper(to: &graph, parent: index, &random) } else { addDecider(to: &graph, of: index, &random) }
     }
 
     private func addOperation(
