@@ -16,7 +16,9 @@ public enum Rules {
     static let remembersNamedCounts: UInt32 = 5
     /// What the operation of a wrapper produces belongs to the group around the wrapper.
     static let producesAroundWrappers: UInt32 = 6
-    public static let newest: UInt32 = 6
+    /// A group that is to end does not ask for its locks any more, while it awaits what was given up in it.
+    static let leavesLines: UInt32 = 7
+    public static let newest: UInt32 = 7
 }
 
 extension Scheduler {

@@ -54,6 +54,28 @@ struct StrayTests {
         #expect(cluster.view()?.state == .failed)
     }
 
+    /// A group that asks for its lock anew is to end, and waits only for what was given up in it before.
+    @Test func stoppedGroup_thatWaitsForAStray_standsInNoLine() {
+        let members = [Sketch.holding("other", "x", [.op("b")]), .group("g", [.op("a"), .keyed("k", "x", after: ["a"])], stop: true), .op("sib")]
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.group("outer", members, stop: true, retries: 1)]).graph())
+        for path in ["outer/sib", "outer/other/b"] { cluster.end(path, on: 1) }
+        cluster.begin("outer/g/a")
+        cluster.disconnect(1)
+        cluster.advance(Self.lease)
+        cluster.attach(2, slots: 4)
+        cluster.end("outer/g/a", on: 2, failure("broken"))
+        cluster.advance(10_000)
+        #expect(cluster.find("outer/other/b", on: 2) != nil && cluster.state("outer/g") == .locking)
+        cluster.end("outer/sib", on: 2, failure("broken, too"))
+        #expect(cluster.state("outer/g") == .stopping)
+        cluster.end("outer/other/b", on: 2, .stopped)
+        #expect(cluster.state("outer") == .stopping || cluster.state("outer") == .running)
+        cluster.die(1, crashed: false)
+        #expect(cluster.state("outer") == .failed)
+    }
+
     @Test func cancelled_waitsForTheProofThatItsProcessIsGone() {
         var cluster = cancelled()
         #expect(cluster.state("a") == .stopping)

@@ -385,6 +385,10 @@ extension Submission {
     /// given up: meanwhile it stands in no line.
     mutating func awaitChildren(of unit: Int, stoppedBy reason: Unit.Stop) {
         units[unit].phase = .blocked
+        if rules >= Rules.leavesLines, units[unit].locks == .asked {
+            units[unit].locks = .none
+            releasing.append(Int32(unit))
+        }
         stopChildren(of: unit, reason)
     }
 
