@@ -11,8 +11,13 @@ package protocol CodedFailure: Error {
 /// How an error of another process came here.
 package final class Transit: Sendable {
     package let failure: WireOperationFailure
+    /// The graph of this program to which it came; nil: to a worker.
+    package let graph: HostedErrors.GraphNumber?
 
-    package init(_ failure: WireOperationFailure) { self.failure = failure }
+    package init(_ failure: WireOperationFailure, to graph: HostedErrors.GraphNumber? = nil) {
+        self.failure = failure
+        self.graph = graph
+    }
 }
 
 extension AOperationError {

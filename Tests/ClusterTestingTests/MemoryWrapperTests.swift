@@ -77,6 +77,18 @@ private final class Echo: AsyncOperation<String>, ReceiverOperation, ClusterOper
     }
 }
 
+/// Executes in the program.
+private final class Asks: AsyncOperation<String>, @unchecked Sendable {
+    private let body: @Sendable () async throws -> String
+
+    init(_ body: @escaping @Sendable () async throws -> String) {
+        self.body = body
+        super.init()
+    }
+
+    override func run() async throws -> String { try await body() }
+}
+
 /// One nap after the other, and what it was asked.
 private final class Rounds: OperationSequence, @unchecked Sendable {
     let asked = Mutex<[String]>([])
@@ -160,9 +172,30 @@ private final class Rounds: OperationSequence, @unchecked Sendable {
         if isGroup { _ = GroupOperation(cancelled) }
         cancelled.cancel()
         cancelled.deliver(to: echo)
-        cluster.queue.addOperation(echo)
+        if isGroup { cluster.queue.addOperation(echo) } else { echo.add(to: cluster.queue) }
         await end(of: echo)
         #expect(echo.outcome == .success("IsCancelled"))
+    }
+
+    @Test func errorOfAnotherSubmission_keepsItsPublisher() async throws {
+        let cluster = try await cluster()
+        let bad = Breaks()
+        bad.name = "bad"
+        let asks = Asks { [queue = cluster.queue] in
+            let result = await withCheckedContinuation { continuation in
+                bad.didFinish { continuation.resume(returning: $0) }
+                bad.add(to: queue)
+            }
+            try result.get()
+            return "fine"
+        }
+        let echo = Echo()
+        asks.deliver(to: echo)
+        let group = GroupOperation(asks, echo)
+        _ = try await cluster.run(group)
+        #expect(bad.publishedErrors.first?.publisher == "bad")
+        #expect(asks.publishedErrors.map(\.publisher) == ["bad"])
+        #expect(group.publishedErrors.map(\.publisher) == ["bad"])
     }
 
     @Test func whatIsAddedTooLate_isToldWhereItsGroupsCallbacksAre() async throws {

@@ -145,7 +145,8 @@ import Wire
         let (a, shout) = (Emit("a"), Shout())
         #expect(graph(a).faults.isEmpty)
         a.deliver(to: shout)
-        let text = "receives from `Emit`, which was submitted before, or is in another queue; add both to this one, together"
+        let text =
+            "receives from `Emit`, which was submitted before, was cancelled, or is in another queue; add both to this one, together, or in one group"
         #expect(graph(shout).faults.map(\.message) == ["`Shout` \(text)"])
     }
 

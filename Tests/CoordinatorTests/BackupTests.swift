@@ -379,6 +379,13 @@ private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer
         let link = temporary.path + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: data)
         #expect(throws: BackupError.overlapping(backup: link, dataDirectory: data)) { try JournalRestore(from: link, into: data) }
+        // What an interrupted restore leaves looks like a backup, and is one: it would be removed before it is read.
+        let left = data + "/restoring.new"
+        _ = try JournalBackup(of: data, to: left)
+        for (path, target) in [(left, data), (link + "/restoring.new", data), (left, link)] {
+            #expect(throws: BackupError.overlapping(backup: path, dataDirectory: target)) { try JournalRestore(from: path, into: target) }
+        }
+        #expect(try JournalVerification(dataDirectory: left).problems.isEmpty)
         #expect(throws: BackupError.overlapping(backup: data, dataDirectory: data + "/x")) {
             try JournalRestore(from: data, into: data + "/x")
         }

@@ -242,7 +242,7 @@ import Wire
     }
 
     /// The facts of what was forgotten are many, and nothing is left of it.
-    @Test(arguments: [0, 1]) func snapshotForWhichThereIsNoRoom_saysHowMuchItNeeds_andLeavesNothing(sections: Int) throws {
+    @Test(arguments: [0, 1, 3]) func snapshotForWhichThereIsNoRoom_saysHowMuchItNeeds_andLeavesNothing(sections: Int) throws {
         let (database, end) = try write(makeFacts(submissions: 2))
         let asked = Mutex<[Int64]>([])
         var maker = maker(database)
@@ -257,6 +257,18 @@ import Wire
         maker.fits = { bytes in bytes <= refused?.bytes ?? 0 }
         #expect(try maker.make(upTo: end.sequence).bytes == refused?.bytes)
         #expect(asked.withLock { $0.first } == refused?.bytes)
+    }
+
+    @Test func whatASnapshotMakesSuperfluous_staysWhereTheLogHasNoRoomForItsRemoval() throws {
+        let (database, end) = try write(makeFacts(submissions: 2))
+        var maker = maker(database)
+        maker.mayPrune = { false }
+        let rows = try database.batchCount()
+        #expect(try maker.make(upTo: end.sequence).end == end)
+        #expect(try database.batchCount() == rows)
+        maker.mayPrune = { true }
+        _ = try maker.make(upTo: end.sequence)
+        #expect(try database.batchCount() == 0)
     }
 
     @Test func whoHasThePen_isNotTakenForOneThatHasRoom() throws {

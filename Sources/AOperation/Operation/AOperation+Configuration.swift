@@ -23,7 +23,7 @@ extension AOperation {
     public final func add(to queue: AOperationQueue) -> Self {
         guard let first = standIn else { return self }
         if let intake = queue.intake {
-            intake(queue, first.unqueuedDependencies().filter { $0 === first || $0.isInitialized })
+            intake(queue, first.unqueuedDependencies().filter { $0 === first || $0.isInitialized || $0.hasEndedAsCancelled })
         } else {
             queue.add(inOrder: first.unqueuedDependencies())
         }

@@ -129,7 +129,7 @@ extension HostedSession {
     }
 
     private static func failed(_ errors: [AOperationError], of path: String, _ graph: OperationGraph) -> FinishedUnit {
-        let failures = errors.map { WireOperationFailure($0, host: HostName.current) }
+        let failures = errors.map { WireOperationFailure($0, in: graph) }
         graph.hostedErrors.keep(errors, as: failures, of: path)
         return FinishedUnit(.failure(failures))
     }
@@ -180,5 +180,16 @@ extension OperationGraph.Member {
     fileprivate func hasChildren(_ count: UInt32) -> Bool {
         guard let group = operation as? GroupOperation, !group.isFinished, !group.isCancelled else { return true }
         return group.operations.count >= Int(count)
+    }
+}
+
+extension WireOperationFailure {
+    /// The wire form of an error with which something ends that executes in this process.
+    ///
+    /// Paths of another submission, from which it may have come, mean nothing in `graph`.
+    init(_ error: AOperationError, in graph: OperationGraph) {
+        self.init(error, host: HostName.current)
+        guard let other = (error.transit as? Transit)?.graph, other != graph.hostedErrors.graph else { return }
+        (origin, publisher) = ("", error.publisher ?? publisher)
     }
 }

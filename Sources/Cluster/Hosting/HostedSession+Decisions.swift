@@ -87,7 +87,7 @@ extension HostedSession {
         }
         if !forgiven.isEmpty { decision.forgiven = graph.members.indices.filter { isForgiven(graph.members[$0]) }.map { UInt32($0) } }
         if !additions.errors.isEmpty {
-            decision.failures = additions.errors.map { WireOperationFailure($0, host: HostName.current) }
+            decision.failures = additions.errors.map { WireOperationFailure($0, in: graph) }
             graph.hostedErrors.keep(additions.errors, as: decision.failures, of: path)
         }
         do {

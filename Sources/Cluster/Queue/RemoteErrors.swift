@@ -28,7 +28,7 @@ extension OperationGraph {
         var error = AOperationError(
             published, state: failure.state == .condition ? .condition : .execution, publisher: ownName(failure.publisher))
         // An operation that executes here may fail with it: it goes on as what it was.
-        error.transit = Transit(failure)
+        error.transit = Transit(failure, to: hostedErrors.graph)
         return error
     }
 

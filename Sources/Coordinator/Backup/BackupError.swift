@@ -19,7 +19,8 @@ public enum BackupError: Error, Equatable, CustomStringConvertible {
         case .noJournal(let path): "there is no journal in \(path); name the directory with the coordinator's data"
         case .destinationExists(let path): "\(path) exists already; name a directory that does not, each backup has one of its own"
         case .overlapping(let backup, let dataDirectory):
-            "the backup \(backup) and the data directory \(dataDirectory) are the same, or one is inside of the other; name two that are apart"
+            "the backup \(backup) and the data directory \(dataDirectory) are the same, or one is inside of the other; name two that are apart, or copy the backup "
+                + "elsewhere first"
         case .tooBusy(let path):
             "\(path): the coordinator has committed in each of \(JournalBackup.attempts) moments in which its files were looked at; try again"
         case .notWhole(let path, let problems):

@@ -49,11 +49,7 @@ public struct JournalRestore: Sendable {
         let backup = URL(fileURLWithPath: backup).standardizedFileURL.path
         guard JournalVerification.isThere(in: backup) else { throw BackupError.noJournal(path: backup) }
         let target = URL(fileURLWithPath: dataDirectory).standardizedFileURL.path
-        guard backup != target, !DurableFiles.isSame(backup, target), !"\(target)/".hasPrefix("\(backup)/"),
-            !"\(backup)/".hasPrefix(Self.marker(in: target) + "/")
-        else {
-            throw BackupError.overlapping(backup: backup, dataDirectory: target)
-        }
+        guard !Self.overlap(backup, target) else { throw BackupError.overlapping(backup: backup, dataDirectory: target) }
         guard !DurableFiles.isThere(Self.marker(in: backup)) else { throw DataDirectoryError.restoring(path: backup) }
         let directory = try DataDirectory(path: target)
         verification = try JournalVerification(dataDirectory: backup, hashingValues: true)
@@ -83,6 +79,16 @@ public struct JournalRestore: Sendable {
                 throw error
             }
         }
+    }
+
+    /// Whether restoring the one would remove, or write to, the other, whatever links lead to them.
+    private static func overlap(_ backup: String, _ target: String) -> Bool {
+        let backup = URL(fileURLWithPath: backup).resolvingSymlinksInPath().path
+        let target = URL(fileURLWithPath: target).resolvingSymlinksInPath().path
+        return DurableFiles.isSame(backup, target) || "\(target)/".hasPrefix("\(backup)/")
+            || [staging(in: target), marker(in: target), begun(in: target), finished(in: target)].contains {
+                "\(backup)/".hasPrefix($0 + "/")
+            }
     }
 
     private static func stage(_ backup: String, in staging: String) throws(BackupError) {

@@ -36,6 +36,12 @@ final class JournalWriter: Sendable {
             let others = UInt64(max(0, reserveBytes)) + 2 * UInt64(JournalDatabase.prunedBytes)
             return { bytes in DiskReserve.freeBytes(in: directory) ?? .max > 2 * UInt64(max(0, bytes)) + others }
         }
+
+        /// Whether the log of a journal has room for one removal.
+        static func mayPrune(_ journal: String) -> @Sendable () -> Bool {
+            let directory = URL(fileURLWithPath: journal).deletingLastPathComponent().path
+            return { DiskReserve.freeBytes(in: directory) ?? .max > 2 * UInt64(JournalDatabase.prunedBytes) }
+        }
     }
 
     private enum Job: Sendable {

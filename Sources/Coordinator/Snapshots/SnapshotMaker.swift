@@ -20,6 +20,8 @@ struct SnapshotMaker {
     let perform: Perform
     /// Whether the disk has room for so many bytes more.
     var fits: @Sendable (Int64) -> Bool = { _ in true }
+    /// Whether its log has room for a removal of what a snapshot makes superfluous: what has none is removed with the next one.
+    var mayPrune: @Sendable () -> Bool = { true }
 
     /// The disk has no room for a snapshot of so many bytes. Nothing of it is left.
     struct NoRoom: Error {
@@ -33,7 +35,7 @@ struct SnapshotMaker {
     /// - Throws: `JournalError`, `JournalErrand.Abandoned`, ``NoRoom``.
     func make(upTo target: JournalSequence) throws -> Snapshot {
         let began = BootClock.milliseconds()
-        while try ask({ database throws(JournalError) in try database.prune(behind: nil) }) {}
+        while mayPrune(), try ask({ database throws(JournalError) in try database.prune(behind: nil) }) {}
         let base = try ask { database throws(JournalError) in try database.newestSnapshot() }
         if let base, base.end.sequence >= target {
             try prune(behind: base)
@@ -41,11 +43,9 @@ struct SnapshotMaker {
         }
         let (scheduler, end) = try fold(from: base, upTo: target)
         let snapshot: Snapshot
-        do { snapshot = try write(scheduler, end) } catch let error as NoRoom {
-            while try ask({ database throws(JournalError) in try database.prune(behind: nil) }) {}
-            throw error
-        }
+        do { snapshot = try write(scheduler, end) } catch let error as NoRoom { throw try giveUp(error.bytes) }
         try check(snapshot)
+        guard fits(snapshot.bytes / 2) else { throw try giveUp(snapshot.bytes) }
         try ask { database throws(JournalError) in try database.complete(snapshot) }
         try prune(behind: snapshot)
         logger.info(
@@ -56,9 +56,15 @@ struct SnapshotMaker {
         return snapshot
     }
 
+    /// Removes what was written of one of so many bytes, which stays in the file as room for others.
+    private func giveUp(_ bytes: Int64) throws -> NoRoom {
+        while mayPrune(), try ask({ database throws(JournalError) in try database.prune(behind: nil) }) {}
+        return NoRoom(bytes: bytes)
+    }
+
     private func prune(behind snapshot: Snapshot) throws {
         let sequence = snapshot.end.sequence
-        while try ask({ database throws(JournalError) in try database.prune(behind: sequence) }) {}
+        while mayPrune(), try ask({ database throws(JournalError) in try database.prune(behind: sequence) }) {}
     }
 
     private func fold(from base: Snapshot?, upTo target: JournalSequence) throws -> (Scheduler, JournalEnd) {
@@ -87,13 +93,14 @@ struct SnapshotMaker {
     private func write(_ scheduler: Scheduler, _ end: JournalEnd) throws -> Snapshot {
         var size: Int64 = 0
         scheduler.writeSnapshot { size += Int64($0.count) }
-        var hasher = SnapshotHasher(end)
+        var (hasher, written) = (SnapshotHasher(end), Int64(0))
         try scheduler.writeSnapshot { section in
-            // Others may have taken it meanwhile.
-            guard fits(size - hasher.bytes) else { throw NoRoom(bytes: size) }
             let number = hasher.sections
             for (part, start) in stride(from: 0, to: section.count, by: Snapshot.partBytes).enumerated() {
                 let body = section[start..<min(start + Snapshot.partBytes, section.count)]
+                // Others may have taken it meanwhile; and what is in the log by now is to be in the file as well.
+                guard fits(size - written / 2) else { throw NoRoom(bytes: size) }
+                written += Int64(body.count)
                 try ask { database throws(JournalError) in
                     try database.write(part: part, body, section: number, of: end.sequence)
                 }

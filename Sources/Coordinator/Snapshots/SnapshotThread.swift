@@ -40,7 +40,7 @@ final class SnapshotThread: Sendable {
                 perform: { body in
                     guard !closing.hasBegun.load(ordering: .acquiring) else { throw JournalErrand.Abandoned() }
                     try perform(body)
-                }, fits: fits)
+                }, fits: fits, mayPrune: JournalWriter.SnapshotPolicy.mayPrune(path))
             while case .jobs(let list) = targets.take() {
                 guard let target = list.last else { continue }
                 do { report(.made(try maker.make(upTo: target))) } catch let error as SnapshotMaker.NoRoom {

@@ -366,8 +366,8 @@ package struct GraphBuilder {
                         graph.members[index].isDependent
                             ? "is done for a condition and receives from `\(producer.errorName)`, which is not; put both into a GroupOperation, and "
                                 + "let that be the condition's `dependentOperation`"
-                            : "receives from `\(producer.errorName)`, which was submitted before, or is in another queue; "
-                                + "add both to this one, together")
+                            : "receives from `\(producer.errorName)`, which was submitted before, was cancelled, or is in another queue; "
+                                + "add both to this one, together, or in one group")
                     continue
                 }
                 if !isHosted, let type = uncoded[ObjectIdentifier(producer)] {

@@ -10,6 +10,16 @@ package final class HostedErrors: Sendable {
         let error: AOperationError
     }
 
+    /// Which graph it is, in this process.
+    package struct GraphNumber: Hashable, Sendable {
+        private static let last = Atomic<UInt64>(0)
+        private let number = last.add(1, ordering: .relaxed).newValue
+
+        fileprivate init() {}
+    }
+
+    package let graph = GraphNumber()
+
     /// By path of the operation.
     private let kept = Mutex<[String: [Kept]]>([:])
 
