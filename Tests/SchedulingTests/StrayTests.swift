@@ -56,7 +56,9 @@ struct StrayTests {
 
     /// A group that asks for its lock anew is to end, and waits only for what was given up in it before.
     @Test func stoppedGroup_thatWaitsForAStray_standsInNoLine() {
-        let members = [Sketch.holding("other", "x", [.op("b")]), .group("g", [.op("a"), .keyed("k", "x", after: ["a"])], stop: true), .op("sib")]
+        let members = [
+            Sketch.holding("other", "x", [.op("b")]), .group("g", [.op("a"), .keyed("k", "x", after: ["a"])], stop: true), .op("sib"),
+        ]
         var cluster = FakeCluster()
         cluster.attach(1)
         cluster.submit(Sketch.group("root", [.group("outer", members, stop: true, retries: 1)]).graph())
