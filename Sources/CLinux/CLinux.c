@@ -100,24 +100,24 @@ pid_t clinux_peek_ended_child(void) {
     return result < 0 ? -1 : info.si_pid;
 }
 
-bool clinux_has_ended(pid_t pid) {
-    siginfo_t info;
+// What is told of the end of the child `pid`, which is not reaped; -1 when it is none. Without an end `si_pid` is 0.
+static int look_at_child(pid_t pid, siginfo_t *info) {
     int result;
     do {
-        memset(&info, 0, sizeof info);
-        result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+        memset(info, 0, sizeof *info);
+        result = waitid(P_PID, (id_t)pid, info, WEXITED | WNOHANG | WNOWAIT);
     } while (result < 0 && errno == EINTR);
-    return result < 0 || info.si_pid == pid;
+    return result;
+}
+
+bool clinux_has_ended(pid_t pid) {
+    siginfo_t info;
+    return look_at_child(pid, &info) < 0 || info.si_pid == pid;
 }
 
 int clinux_peek_ending(pid_t pid, int *code) {
     siginfo_t info;
-    int result;
-    do {
-        memset(&info, 0, sizeof info);
-        result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
-    } while (result < 0 && errno == EINTR);
-    if (result < 0 || info.si_pid != pid) return -1;
+    if (look_at_child(pid, &info) < 0 || info.si_pid != pid) return -1;
     *code = info.si_status;
     return info.si_code == CLD_EXITED ? 0 : 1;
 }
