@@ -26,5 +26,5 @@ extension Scheduler {
     /// inputs come to other facts or messages than before, also under the same ``Rules``: a recording is replayed by its own number only.
     ///
     /// Journals know nothing of it: their facts say what was decided.
-    public static let decisionsVersion: UInt32 = 5
+    public static let decisionsVersion: UInt32 = 6
 }

@@ -68,14 +68,18 @@ import Testing
         #expect(beside.faults().isEmpty)
     }
 
-    /// The place that is free otherwise may be had by one that needs what that member holds until it has ended.
-    @Test(arguments: [true, false]) func whoNeedsTheKeyOfSuchAMember_mayHoldTheOtherPlace(needsIt: Bool) {
+    /// The place that is free otherwise may be had by one that needs what that member holds until it has ended, or that stands behind
+    /// another submission's unit that does.
+    @Test(arguments: [["db"], ["other"], []]) func whoNeedsAKeyBesideSuchAMember_mayHoldTheOtherPlace(needed: [String]) {
         func keyed(_ id: String, _ key: String) -> Sketch { .op(id).having { $0.exclusive = [Exclusion(key: key)] } }
         let graph = Sketch.group(
             "root",
-            [.group("A", [keyed("k", "db"), .op("x", after: ["y"])]), .op("y"), .group("C", [keyed("z", needsIt ? "db" : "other")])], max: 2
+            [
+                .group("A", [keyed("k", "db"), .op("x", after: ["y"])]), .op("y"),
+                .group("C", [.op("z").having { $0.exclusive = needed.map { Exclusion(key: $0) } }]),
+            ], max: 2
         ).graph()
-        #expect(graph.faults().map(\.path) == (needsIt ? ["A/x"] : []))
+        #expect(graph.faults().map(\.path) == (needed.isEmpty ? [] : ["A/x"]))
         #expect(graph.faults().first?.message.contains("let `maxConcurrent` be at least 3") ?? true)
     }
 
@@ -121,10 +125,10 @@ import Testing
         #expect(faults.map(\.path) == ["tail"])
         #expect(
             faults.first?.message
-                == "keeps its keys while it is tried again with `a`, and `other`, which needs one of them, may hold the place of a group with"
+                == "keeps its keys while it is tried again with `a`, and `other`, which needs a key, too, may hold the place of a group with"
                 + " `maxConcurrent` that this needs; let `other` wait (`after`), or let `maxConcurrent` be at least 2")
         #expect(graph(max: 2).faults().isEmpty && graph(max: 0).faults().isEmpty)
-        #expect(graph(max: 1, key: "l").faults().isEmpty)
+        #expect(graph(max: 1, key: "l").faults().map(\.path) == ["tail"])
         #expect(graph(max: 1, after: ["tail"]).faults().isEmpty)
     }
 

@@ -1,9 +1,9 @@
 /// Members of groups with `maxConcurrent` that would hold a place while something inside of them waits for another member, at once or
-/// by way of something outside of the group: with all places held like that nothing could go on. Others, which need a key that such a
-/// member holds, may have a place for as long.
+/// by way of something outside of the group: with all places held like that nothing could go on. Where such a member holds a key, others
+/// may have a place for as long that need a key, whichever: they may stand in its line behind another submission's unit that needs both.
 ///
 /// The same holds of who keeps its keys while it is tried again with what delivers to it: that needs places, which those may hold that
-/// need the keys.
+/// need keys.
 ///
 /// Only what can come to that is a fault: there must be as many such members as places, which may hold them at the same time, and
 /// what they wait for must not have ended before they begin.
@@ -34,7 +34,7 @@ extension Graph {
             let waits = placeWaits(in: group, layout, &earlier, &left)
             guard left > 0 else { return faults }
             guard !waits.isEmpty else { continue }
-            let waiting = withThoseWhoNeedTheirKeys(Set(waits.map(\.own)), among: layout.children[group], layout)
+            let waiting = withThoseInLine(Set(waits.map(\.own)), among: layout.children[group], layout)
             for member in waiting where earlier[member] == nil { earlier[member] = ended(before: member, layout, &left) }
             let holders = mostAtOnce(waiting, earlier)
             guard holders >= kind.maxConcurrent else { continue }
@@ -52,7 +52,7 @@ extension Graph {
         return faults
     }
 
-    /// Tails of delivery nets that keep keys, where others that need these may hold all places that the net needs to begin anew.
+    /// Tails of delivery nets that keep keys, where others that need keys may hold all places that the net needs to begin anew.
     ///
     /// - Parameter earlier: what has ended when a member begins, by members that are asked for.
     private func retryFaults(
@@ -63,7 +63,7 @@ extension Graph {
         for tail in layout.children[group].map(Int.init) {
             let net = scopes.members(of: Int32(tail)).map(Int.init)
             guard let producer = net.first, nodes[tail].hasOptions, !nodes[tail].options.exclusive.isEmpty else { continue }
-            var others = withThoseWhoNeedTheirKeys([tail], among: layout.children[group], layout).subtracting(net + [tail])
+            var others = withThoseInLine([tail], among: layout.children[group], layout).subtracting(net + [tail])
             for member in others.union([tail]) where earlier[member] == nil { earlier[member] = ended(before: member, layout, &left) }
             others = others.filter { earlier[tail]?.contains($0) != true && earlier[$0]?.contains(tail) != true }
             let holders = mostAtOnce(others, earlier)
@@ -71,7 +71,7 @@ extension Graph {
             faults.append(
                 fault(
                     tail,
-                    "keeps its keys while it is tried again with `\(path(of: producer))`, and `\(path(of: other))`, which needs one of them, may"
+                    "keeps its keys while it is tried again with `\(path(of: producer))`, and `\(path(of: other))`, which needs a key, too, may"
                         + " hold the place of a group with `maxConcurrent` that this needs; let `\(path(of: other))` wait (`after`), or let"
                         + " `maxConcurrent` be at least \(holders + 1)"))
         }
@@ -98,23 +98,15 @@ extension Graph {
         return waits
     }
 
-    /// These members, and those that may hold a place while they wait for a key that one of these holds.
+    /// These members, and, where one of these holds a key, those that may hold a place while they wait for one.
     ///
-    /// - Complexity: O(nodes inside + members²); O(nodes inside) where these hold no key.
-    private func withThoseWhoNeedTheirKeys(_ members: Set<Int>, among all: ArraySlice<Int32>, _ layout: GraphLayout) -> Set<Int> {
-        func keys(inside member: Int) -> Set<String> {
-            Set(layout.subtree(of: member).flatMap { nodes[$0].hasOptions ? nodes[$0].options.exclusive.map(\.key) : [] })
+    /// - Complexity: O(nodes inside).
+    private func withThoseInLine(_ members: Set<Int>, among all: ArraySlice<Int32>, _ layout: GraphLayout) -> Set<Int> {
+        func needsKey(_ member: Int) -> Bool {
+            layout.subtree(of: member).contains { nodes[$0].hasOptions && !nodes[$0].options.exclusive.isEmpty }
         }
-        var held = members.reduce(into: Set<String>()) { $0.formUnion(keys(inside: $1)) }
-        guard !held.isEmpty else { return members }
-        var found = members
-        var others = all.map { (member: Int($0), keys: keys(inside: Int($0))) }.filter { !members.contains($0.member) && !$0.keys.isEmpty }
-        while let place = others.firstIndex(where: { !$0.keys.isDisjoint(with: held) }) {
-            let other = others.remove(at: place)
-            found.insert(other.member)
-            held.formUnion(other.keys)
-        }
-        return found
+        guard members.contains(where: needsKey) else { return members }
+        return members.union(all.map(Int.init).filter(needsKey))
     }
 
     /// How many of these members may run at the same time, or more: into so many lines they can be put in which each begins when the
@@ -122,8 +114,8 @@ extension Graph {
     private func mostAtOnce(_ members: Set<Int>, _ earlier: [Int: Set<Int>]) -> Int {
         func before(_ member: Int) -> Int { earlier[member]?.intersection(members).count ?? 0 }
         var lasts: [Int] = []
-        for member in members.map({ (before($0), $0) }).sorted(by: <).map(\.1) {
-            if let line = lasts.firstIndex(where: { earlier[member]?.contains($0) == true }) {
+        for (before, member) in members.map({ (before($0), $0) }).sorted(by: <) {
+            if before > 0, let line = lasts.firstIndex(where: { earlier[member]?.contains($0) == true }) {
                 lasts[line] = member
             } else {
                 lasts.append(member)
