@@ -7,7 +7,10 @@ extension Scheduler {
         var unfinished = 0
         for submission in durable.submissions {
             found += submission.violations()
-            if submission.outcome == nil { unfinished += submission.units.count }
+            guard submission.outcome == nil else { continue }
+            unfinished += submission.units.count
+            let (nodes, classed) = (submission.graph.nodes.count, nodeClasses[durable.index(of: submission.number)].count)
+            if nodes != classed { found.append("\(submission.id) has \(nodes) nodes, and classes of \(classed)") }
         }
         if unfinished != unfinishedUnits { found.append("\(unfinished) units are unfinished, but \(unfinishedUnits) are counted") }
         found +=

@@ -63,6 +63,7 @@ struct RandomWork {
         var graph = Graph(name: "random", nodes: [], parameters: [Array("{}".utf8)])
         var left = size
         addGroup(to: &graph, parent: 0, isRoot: true, depth: 0, left: &left, names: [], isInForEach: false, &random)
+        if random.oneIn(3) { addReferences(to: &graph, using: &random) }
         if hosts { addHostedCode(to: &graph, using: &random) }
         if streams { addStreams(to: &graph, using: &random) }
         ask(of: &graph, using: &random)

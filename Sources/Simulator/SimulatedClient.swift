@@ -91,6 +91,8 @@ final class SimulatedClient {
     }
 
     var isDone: Bool { submissions.allSatisfy(\.hasOutcomes) }
+    var isAnswered: Bool { open.isEmpty }
+    var openRequests: String { open.sorted { $0.key < $1.key }.map { "\($0.value.purpose)" }.joined(separator: ", ") }
 
     // MARK: What happens to it
 

@@ -156,8 +156,9 @@ public final class Simulation {
         while violation == nil, now < faultsEnd + 2 * Self.patience, let (at, event) = queue.next() {
             now = max(now, at)
             happen(event)
-            if client.isConnected, client.isDone, client.hasRead, clientRequests.isEmpty, coordinator != nil { break }
+            if client.isConnected, client.isAnswered, client.isDone, client.hasRead, coordinator != nil { return }
         }
+        if violation == nil { violate("what was told is not told again by the next coordinator: \(client.openRequests)") }
     }
 
     private func explainUnfinished() {

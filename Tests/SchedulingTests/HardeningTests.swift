@@ -132,6 +132,52 @@ import Testing
         #expect(graph(max: 1, after: ["tail"]).faults().isEmpty)
     }
 
+    /// Each group's place is held by a member that waits for a place of the other one.
+    @Test func waitingInsideMembers_forPlacesOfEachOther_isRefused() {
+        func graph(test: Int, second: [String] = []) -> Graph {
+            Sketch.group(
+                "root",
+                [
+                    .group("build", [.group("app", [.op("link", after: ["unit"])]), .op("lib")], max: 1),
+                    .group("test", [.group("e2e", [.op("go", after: ["lib"])], after: second), .op("unit")], max: test),
+                ]
+            ).graph()
+        }
+        let faults = graph(test: 1).faults()
+        #expect(faults.map(\.path) == ["build/app/link", "test/e2e/go"])
+        #expect(
+            faults.first?.message
+                == "waits for `test/unit`, which does not go on before `test/unit` gets a place of `test`, while `build/app` holds one of a group"
+                + " with `maxConcurrent`, and what has those of the one may wait for those of the other; let `build/app` itself wait (`after`), or"
+                + " let `maxConcurrent` be at least 2")
+        #expect(graph(test: 2).faults().isEmpty)
+        #expect(graph(test: 1, second: ["lib"]).faults().isEmpty)
+        // What goes on behind such a group, and what waits for something that holds no place, is none.
+        let harmless = Sketch.group(
+            "root",
+            [
+                .op("a"), .group("build", [.group("app", [.op("link", after: ["unit", "a"])]), .op("lib")], max: 1),
+                .group("test", [.group("e2e", [.op("go", after: ["a"])]), .op("unit")], max: 1),
+            ])
+        #expect(harmless.graph().faults().isEmpty)
+    }
+
+    /// Elements ask for their keys when nothing else is in their way: who waits for them holds none.
+    @Test func waitingInsideAMember_thatHoldsNoKeyMeanwhile_leavesOthersTheirs() {
+        let each = Sketch.forEach("F", of: nil, list: ["1", "2"], body: .op("x", after: ["y"], exclusive: [Exclusion(key: "db")]))
+        let graph = Sketch.group("root", [each, .op("y"), .keyed("C", "other")], max: 2).graph()
+        #expect(graph.faults().isEmpty, "\(graph.faults())")
+    }
+
+    /// Fifteen hundred members wait for the end of a long chain: what depends on no place is found once.
+    @Test func manyMembersThatWaitInside_areChecked() {
+        let chain = Sketch.ordered("chain", (0..<6_000).map { .op("c\($0)") })
+        let many = Sketch.group("many", (0..<1_500).map { .group("m\($0)", [.op("w\($0)", after: ["chain"])]) }, max: 1)
+        let circle = Sketch.group("zz", [.group("A", [.op("x", after: ["y"])]), .op("y")], max: 1)
+        #expect(Sketch.group("root", [chain, many]).graph().faults().isEmpty)
+        #expect(Sketch.group("root", [chain, many, circle]).graph().faults().map(\.path) == ["zz/A/x"])
+    }
+
     @Test func waitingInsideAMember_forAnotherOne_byWayOfSomethingOutside_isRefused() {
         func graph(_ inside: Sketch) -> Graph {
             Sketch.group("root", [.group("G", [inside, .op("y")], max: 1), .group("B", [.op("b", after: ["y"])])]).graph()

@@ -41,6 +41,20 @@ import Testing
         #expect(cluster.heldPaths == ["after"])
     }
 
+    /// What both have produced is added with the end of one of them.
+    @Test func twoThatCountTogether_addWhatEachHasProduced() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("p"), .op("r")]).graph().streaming("r", from: "p"))
+        cluster.begin("p")
+        cluster.begin("r")
+        cluster.end("r", .production(.void, .of(.op("x"))))
+        cluster.end("p", .production(.void, .of(.op("y"))))
+        cluster.end("x+2", .production(.void, .of(.op("z"))))
+        #expect(Set(cluster.heldPaths) == ["y+1", "z+3"], "\(cluster.heldPaths)")
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     /// A receiver in the submitting program begins there when its producer is known to have begun.
     @Test func afterARestart_aProducerIsKnownToHaveBegun_beforeItsWorkerIsBack() throws {
         var cluster = cluster()

@@ -1,10 +1,10 @@
 /// What operations produce while they run.
 extension Scheduler {
-    /// Something is new in a submission.
-    mutating func take(_ first: UnitID, count: Int, firstNode: Int) {
+    /// Something is new in a submission. One fact may have added to several groups, and all of that is there by now.
+    mutating func take(_ first: UnitID, count: Int) {
         let index = durable.index(of: first.submission)
         nodeClasses[index] += classesOfNodes(
-            durable.submissions[index].graph, from: firstNode, durable.submissions[index].layout.requirements,
+            durable.submissions[index].graph, from: nodeClasses[index].count, durable.submissions[index].layout.requirements,
             submitter: submitterClasses[index])
         guard followers.wantsDetails(of: first.submission) else { return pending.touch(first.submission) }
         for unit in first.index..<(first.index + count) {

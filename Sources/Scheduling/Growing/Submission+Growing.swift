@@ -54,7 +54,7 @@ extension Submission {
         }
         newNodes = newNodes ?? firstNode
         effects.append(.grown(units.count - firstUnit))
-        effects.append(.added(id(firstUnit), count: units.count - firstUnit, firstNode: firstNode))
+        effects.append(.added(id(firstUnit), count: units.count - firstUnit))
         for top in tops {
             // Until it may become active, like those that waited for their group to begin.
             units[top].unmet += 1

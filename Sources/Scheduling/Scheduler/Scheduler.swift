@@ -244,7 +244,7 @@ public struct Scheduler {
     private mutating func apply(_ effect: Effect) {
         switch effect {
         case .ready(let unit): queue(unit)
-        case .added(let unit, let count, let firstNode): take(unit, count: count, firstNode: firstNode)
+        case .added(let unit, let count): take(unit, count: count)
         case .wantsLocks(let unit): lockIntake.wanting.append(unit)
         case .retry where configuration.forgetsRetries: break
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))

@@ -190,7 +190,7 @@ enum Effect {
     /// The attempt is given up, and may go on at the worker.
     case strayed(UnitID, Attempt, WorkerNumber)
     /// So many units are new, from this one on, and so are all nodes from `firstNode` on.
-    case added(UnitID, count: Int, firstNode: Int)
+    case added(UnitID, count: Int)
     /// The submission has so many more units.
     case grown(Int)
     /// A group has begun, at this wall time.

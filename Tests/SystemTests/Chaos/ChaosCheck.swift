@@ -60,10 +60,10 @@ struct ChaosCheck {
     }
 
     /// Nothing was executed again but what had failed, or ran where somebody was lost.
-    func repetitions(but lost: Set<Int32>) -> [String] {
+    func repetitions(but isLost: (ChaosHistory.Execution) -> Bool) -> [String] {
         acknowledged.plans.flatMap { plan in
-            history.executions(of: plan.name).dropLast().filter { $0.end != .failed && !lost.contains($0.process) }.map {
-                "\(plan.name): \($0.stamp) had not failed, and its process lives; it was executed again"
+            history.executions(of: plan.name).dropLast().filter { $0.end != .failed && !isLost($0) }.map {
+                "\(plan.name): \($0.stamp) had not failed, and nobody was lost where it ran; it was executed again"
             }
         }
     }

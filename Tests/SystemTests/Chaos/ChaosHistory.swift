@@ -15,6 +15,10 @@ struct ChaosHistory {
         /// Nobody else was inside under its key when it began, as the kernel says.
         let isAlone: Bool
         var end = End.open
+        /// When it ended; 0: it has not.
+        var ended: UInt64 = 0
+
+        func isOpen(at time: UInt64) -> Bool { began < time && (ended == 0 || ended > time) }
     }
 
     private(set) var executions: [Execution] = []
@@ -37,6 +41,7 @@ struct ChaosHistory {
         case "-", "!":
             guard let index = byStamp[String(words[2])] else { return brokenLines.append(line) }
             executions[index].end = words[0] == "-" ? .done : .failed
+            executions[index].ended = time
             ended += 1
         default: brokenLines.append(line)
         }

@@ -120,7 +120,7 @@ extension SystemTests.Chaos {
                 ProcessTable.remains(of: harness, besides: known).isEmpty
             }
             let check = ChaosCheck(history: load.log.read(), acknowledged: load.acknowledgements)
-            let violations = check.ends() + check.repetitions(but: dead) + check.overlaps()
+            let violations = check.ends() + check.repetitions { dead.contains($0.process) } + check.overlaps()
             #expect(violations.isEmpty, "\(violations.count): \(violations.prefix(20).joined(separator: "\n"))")
             #expect(!losses.isEmpty)
             await cluster.close()
@@ -236,7 +236,9 @@ extension SystemTests.Chaos {
             try await running.value
             try await Self.waitForEnds(of: load)
             let check = ChaosCheck(history: load.log.read(), acknowledged: load.acknowledgements)
-            func wasFrozen(_ execution: ChaosHistory.Execution) -> Bool { freezes.contains { $0.processes.contains(execution.process) } }
+            func wasFrozen(_ execution: ChaosHistory.Execution, until time: UInt64) -> Bool {
+                freezes.contains { $0.processes.contains(execution.process) && $0.from < time && $0.to > execution.began }
+            }
             // What counts did not begin before a freeze of its process in which it was begun elsewhere.
             let violations =
                 check.ends { execution, all in
@@ -244,10 +246,14 @@ extension SystemTests.Chaos {
                         freeze.processes.contains(execution.process) && execution.began < freeze.to
                             && all.contains { $0.process != execution.process && $0.began > execution.began && $0.began < freeze.to }
                     }
-                } + check.repetitions(but: Set(freezes.flatMap(\.processes)))
+                }
+                // What had ended is told a moment later.
+                + check.repetitions { wasFrozen($0, until: $0.ended == 0 ? .max : $0.ended + 1_000_000_000) }
                 // Of somebody who is frozen inside others cannot know but by their tokens.
                 + check.overlaps { begun in
-                    check.history.executions.contains { $0.key == begun.key && $0.began < begun.began && wasFrozen($0) }
+                    check.history.executions.contains {
+                        $0.key == begun.key && $0.isOpen(at: begun.began) && wasFrozen($0, until: begun.began)
+                    }
                 }
             #expect(violations.isEmpty, "\(violations.count): \(violations.prefix(20).joined(separator: "\n"))")
             let again = check.history.byName.values.count { $0.count > 1 }
