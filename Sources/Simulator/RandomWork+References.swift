@@ -5,7 +5,9 @@ extension RandomWork {
     private static let referencesMax = 4
 
     func addReferences(to graph: inout Graph, using random: inout SimulationRandom) {
-        let nodes = graph.nodes.indices.dropFirst().filter { graph.isStatic($0) && !graph.decides($0) && graph.nodes[$0].options.prepares == nil }
+        let nodes = graph.nodes.indices.dropFirst().filter {
+            graph.isStatic($0) && !graph.decides($0) && graph.nodes[$0].options.prepares == nil
+        }
         for _ in 0..<(1 + random.below(Self.referencesMax)) {
             guard let node = random.pick(nodes), let target = random.pick(nodes), node != target else { continue }
             guard !graph.nodes[node].after.contains(target), !graph.nodes[node].receives.contains(target) else { continue }
