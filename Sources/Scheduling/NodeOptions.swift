@@ -15,6 +15,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var backoff = Backoff.standard
     /// Its retry is that of the delivery net of which it is the end: what has failed above it is tried again with it.
     public var retriesNet = false
+    /// Of the root: what operations say of themselves in their initializers is in the graph.
+    public var isDescribed = false
     /// Somebody who is not in the graph waits for its end: it is not tried again with a delivery net.
     public var isAwaitedElsewhere = false
     /// Dependencies that are not in the graph, and did not succeed.

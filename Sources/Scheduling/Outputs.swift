@@ -100,6 +100,8 @@ public struct Assignment: Sendable {
     public var fences: [Fence]
     /// It has to end before the lock lease is over, and to be reported as lost then.
     public var isAtMostOnce = false
+    /// What the operation says of itself in its initializer counts in the graph already.
+    public var isDescribed = false
     /// Of those that wait for a slot of the executor the highest begins first.
     public var priority = 0
     /// It is given to the process that submitted it, which has what it receives.

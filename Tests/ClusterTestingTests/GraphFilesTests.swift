@@ -105,7 +105,8 @@ private struct Outline {
                 probe.parameters = 0
                 place.node.conditions[condition].kind = .probe(probe)
             }
-            // A file says no wait of nothing, and the outputs of types are known to Swift.
+            // A file says no wait of nothing, the outputs of types are known to Swift, and so is what their initializers say.
+            place.node.described = false
             place.node.clearBackoff()
             if node.hasUnique { place.node.unique.output = "" }
             nodes[paths[index]] = place

@@ -203,6 +203,23 @@ import Testing
         #expect(cluster.dispatched.last == "late")
     }
 
+    /// It began elsewhere, and an executor that had nothing to do had been passed by before.
+    @Test func whatWasKeptForOne_isOthersAtOnce_whenThatBeginsElsewhere() {
+        var cluster = FakeCluster()
+        for executor in 1...2 { cluster.attach(executor, slots: 1, host: host(["gpus": 2])) }
+        cluster.attach(3, slots: 1, host: host(2, ["gpus": 2]))
+        cluster.submit(Sketch.group("root", (0..<2).map { taking("small\($0)", gpus: 1) }).graph())
+        cluster.submit(Sketch.group("root", [taking("large", gpus: 2)]).graph(), key: "large")
+        cluster.submit(Sketch.group("root", (2..<5).map { taking("small\($0)", gpus: 1) }).graph(), key: "more")
+        cluster.submit(Sketch.group("root", [taking("late", gpus: 2, priority: 1)]).graph(), key: "late")
+        #expect(Set(cluster.heldPaths) == ["small0", "small1", "large"])
+        cluster.end("small0")
+        cluster.end("small1")
+        #expect(Set(cluster.heldPaths) == ["small2", "large"])
+        cluster.end("large")
+        #expect(Set(cluster.heldPaths) == ["small2", "small3", "late"])
+    }
+
     /// What runs alone takes what is kept for others; the rest of its class waits for that.
     @Test func whatIsKeptForOne_isNotSaidToBeInTheWayOfWhatRunsAlone() {
         var cluster = FakeCluster()

@@ -89,7 +89,10 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// What happens when a child fails or is cancelled; ``FailurePolicy/continue`` by default.
     public final var onFailure: FailurePolicy {
         get { roster.withLock { $0.onFailure } }
-        set { roster.withLock { $0.onFailure = newValue } }
+        set {
+            guard !isMirror || onFailure == newValue else { return tooLate("onFailure") }
+            roster.withLock { $0.onFailure = newValue }
+        }
     }
 
     /// Sets ``onFailure``.
@@ -198,7 +201,9 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             operation.cancelUnqueued()
             Debugger.error("an operation was added to the group \(publisherName), which has ended; it is cancelled")
         case .foreign:
-            if !DecisionCapture.keep(for: self, { $0.operations.append(operation) }) { refuse(operation) }
+            guard DecisionCapture.keep(for: self, { $0.operations.append(operation) }) else { return refuse(operation) }
+            // It may end before it is there.
+            lendCallbackQueue(to: operation)
         }
     }
 

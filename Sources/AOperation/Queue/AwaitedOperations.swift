@@ -71,7 +71,7 @@ struct AwaitedOperations {
 
 extension AOperation {
     /// Whether neither one of our queues has it nor one of Foundation's has asked about it.
-    final var isInNoKnownQueue: Bool { core.withLock { $0.isInNoQueue && !$0.wasAsked } }
+    package final var isInNoKnownQueue: Bool { core.withLock { $0.isInNoQueue && !$0.wasAsked } }
 
     /// Whether that is so of it and of what it is inside of, which is added in its place.
     fileprivate var canBeAdded: Bool { isInNoKnownQueue && outermost.isInNoKnownQueue }

@@ -58,11 +58,9 @@ extension AOperation {
         // A condition may keep one operation, which is this one then.
         let given = again.flatMap { $0 !== self && $0.isInitialized ? $0 : nil }
         guard let attempt = given ?? makeAttempt(), attempt !== self, attempt.isInitialized else { return nil }
-        attempt.dropListeners()
+        attempt.leaveDescription()
         let inbox = core.withLock { $0.inbox }
         attempt.replaceSettings { core in
-            core.conditions = []
-            core.attemptObservers = []
             core.inbox = inbox
             core.adoptedTokens = tokens
         }
@@ -72,6 +70,16 @@ extension AOperation {
         attempt.grace = .seconds(1_000_000)
         attempt.adoptUniqueId()
         return attempt
+    }
+
+    /// What its initializer has said of it (conditions, listeners, retry, time limits) is left to the graph, which has it from the operation
+    /// that this one is an attempt of: here it only runs.
+    package final func leaveDescription() {
+        dropListeners()
+        replaceSettings { core in
+            core.conditions = []
+            core.attemptObservers = []
+        }
     }
 
     /// Tells how an attempt that ``makeHostedAttempt(underTokens:)`` made has ended, and keeps its value.

@@ -200,7 +200,11 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
             if problem == nil { state.sessions[ObjectIdentifier(session)] = session }
             return problem
         }
-        if problem != nil { for operation in graph.plain { operation.cancel() } }
+        if problem == nil {
+            for operation in graph.broughtAlong where operation.isInNoKnownQueue { submit(operation.everythingInNoQueue(), key: nil) }
+        } else {
+            for operation in graph.plain { operation.cancel() }
+        }
         session.start(refusing: problem) { [weak self] in
             await self?.untilResumed($0)
         } ended: { [weak self] session in

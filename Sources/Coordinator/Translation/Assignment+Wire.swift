@@ -23,6 +23,7 @@ extension Assignment {
         wire.version = UInt32(clamping: version)
         wire.parameters = Data(parameters)
         wire.templated = isTemplated
+        wire.described = isDescribed
         wire.bindings = bindings.map(\.wire)
         wire.inputs = inputs
         wire.receivesArray = receivesArray

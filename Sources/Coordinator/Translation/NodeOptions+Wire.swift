@@ -41,6 +41,7 @@ extension NodeOptions {
         if wire.hasStream { stream = Int(wire.stream) }
         retriesNet = wire.retriesNet
         isAwaitedElsewhere = wire.awaitedElsewhere
+        isDescribed = wire.described
         beginsCancelled = wire.beginsCancelled
         if wire.hasEndedBefore {
             for name in wire.endedBefore.failed + wire.endedBefore.cancelled {

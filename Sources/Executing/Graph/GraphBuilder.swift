@@ -80,6 +80,7 @@ package struct GraphBuilder {
             graph.append(.init(nil, path: "", parent: 0, isGroup: true), node)
             add(named(top, under: 0))
         }
+        if !isAddition { graph.wire.nodes[0].described = true }
         for (node, manifest) in manifests { connect(node, manifest) }
         noteWhoIsAwaitedElsewhere()
         refuseCircles()
@@ -404,7 +405,11 @@ package struct GraphBuilder {
                     graph.members[index].dependenciesOutside.append(dependency)
                 }
                 let isOver = (dependency as? AOperation)?.isEnded ?? dependency.isFinished
-                if !isOver { graph.outside.append(dependency) }
+                guard !isOver else { continue }
+                graph.outside.append(dependency)
+                if let awaited = dependency as? AOperation, awaited.isInNoKnownQueue, isForCondition(index) {
+                    graph.broughtAlong.append(awaited)
+                }
                 continue
             }
             if node == 0 || isInside(index, of: node) {
@@ -415,6 +420,16 @@ package struct GraphBuilder {
                 graph.wire.nodes[index].after.append(UInt32(node))
             }
         }
+    }
+
+    /// Whether a condition wants it done, or what it is in.
+    private func isForCondition(_ index: Int) -> Bool {
+        var current = index
+        while current != 0 {
+            if graph.wire.nodes[current].hasPrepares { return true }
+            current = graph.members[current].parent
+        }
+        return false
     }
 
     private func isInside(_ index: Int, of group: Int) -> Bool {

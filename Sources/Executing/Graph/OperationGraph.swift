@@ -54,6 +54,8 @@ package struct OperationGraph: Sendable {
     package var members: [Member] = []
     /// What has to end before it can be submitted: operations that are not in it.
     package var outside: [Foundation.Operation] = []
+    /// Those of them that are in no queue, and that something waits for which a condition wants done: they come along, as on any queue.
+    package var broughtAlong: [AOperation] = []
     /// Why it cannot be submitted; empty: nothing is known.
     package var faults: [GraphFault] = []
     /// Plain operations that some group holds.

@@ -26,6 +26,7 @@ private enum Section {
     static let prepares: UInt8 = 190
     static let retriesNet: UInt8 = 242
     static let preparesPart: UInt8 = 252
+    static let described: UInt8 = 251
     static let awaitedElsewhere: UInt8 = 254
     static let beginsCancelled: UInt8 = 255
     static let endedBefore: UInt8 = 253
@@ -90,6 +91,10 @@ extension ByteWriter {
         }
         write(section: Section.beginsCancelled, of: graph) {
             $0.beginsCancelled
+        } content: { _, _ in
+        }
+        write(section: Section.described, of: graph) {
+            $0.isDescribed
         } content: { _, _ in
         }
         write(section: Section.awaitedElsewhere, of: graph) {
@@ -234,6 +239,8 @@ extension ByteReader {
             options.isHosted = true
         case Section.retriesNet:
             options.retriesNet = true
+        case Section.described:
+            options.isDescribed = true
         case Section.awaitedElsewhere:
             options.isAwaitedElsewhere = true
         case Section.endedBefore:

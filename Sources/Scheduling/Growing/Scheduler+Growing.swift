@@ -8,7 +8,9 @@ extension Scheduler {
             submitter: submitterClasses[index])
         guard followers.wantsDetails(of: first.submission) else { return pending.touch(first.submission) }
         for unit in first.index..<(first.index + count) {
-            noteChange(UnitID(first.submission, unit), at: now.wall, errors: [], isNew: true)
+            // A duplicate has ended with the fact that added it.
+            let errors = if case .failure(let errors)? = durable.submissions[index].units[unit].outcome { errors } else { [Failure]() }
+            noteChange(UnitID(first.submission, unit), at: now.wall, errors: errors, isNew: true)
         }
     }
 

@@ -20,6 +20,9 @@ struct DemandBoard {
     /// By class: its place in `entries`; -1: none.
     private var places: [Int32] = []
 
+    /// Whether a host that was kept for some class is everybody's again, since that was asked last.
+    private var hasFreedHost = false
+
     var isEmpty: Bool { entries.isEmpty }
 
     func isOpen(_ lane: Int) -> Bool { lane < places.count && places[lane] >= 0 }
@@ -50,8 +53,14 @@ struct DemandBoard {
     /// A unit of it was given out.
     mutating func serve(_ lane: Int) {
         guard isOpen(lane) else { return }
+        if entries[Int(places[lane])].host != nil { hasFreedHost = true }
         entries[Int(places[lane])].passedOver = 0
         entries[Int(places[lane])].host = nil
+    }
+
+    mutating func takeFreedHost() -> Bool {
+        defer { hasFreedHost = false }
+        return hasFreedHost
     }
 
     /// Forgets those of which nobody waits.

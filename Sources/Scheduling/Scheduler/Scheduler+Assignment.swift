@@ -5,12 +5,14 @@ extension Scheduler {
     mutating func assignReadyUnits(_ outputs: inout Outputs) {
         reviewDemands()
         // Who had a host kept for it may have been judged, and wait for something else now; what a failed condition lets
-        // begin may be for an executor that had nothing to do before.
+        // begin may be for an executor that had nothing to do before, and so may be what needs a host that was kept for something that
+        // has begun elsewhere.
         var hasEndedSome: Bool
         repeat {
             hasEndedSome = assignSuspects(&outputs)
             assignConclusions(&outputs)
             if ready.isAnyWaiting, assign(&outputs, ahead: false) { hasEndedSome = true }
+            if demands.takeFreedHost() { hasEndedSome = true }
         } while reviewDemands() || hasEndedSome
         if ready.count(.plain) > 0, assign(&outputs, ahead: true) { _ = assignSuspects(&outputs) }
         assignConclusions(&outputs)

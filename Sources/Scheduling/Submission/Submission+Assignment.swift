@@ -65,6 +65,8 @@ extension Submission {
             assignment.version = operation.version
             assignment.parameters = graph.parameters[operation.parameters]
             assignment.isTemplated = operation.isTemplated
+            // What was added was made by a program in any case.
+            assignment.isDescribed = graph.nodes[0].options.isDescribed || Int(units[unit].node) >= admitted.nodes
         case .forEach:
             assignment.kind = .decide
             // Whose list it is, for the text of an error.

@@ -1936,6 +1936,12 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
     set {_uniqueStorage()._priority = newValue}
   }
 
+  /// what the operation says of itself in its initializer has been taken into the graph, and counts there
+  public var described: Bool {
+    get {_storage._described}
+    set {_uniqueStorage()._described = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3465,6 +3471,12 @@ public nonisolated struct WireNode: @unchecked Sendable {
   public var beginsCancelled: Bool {
     get {_storage._beginsCancelled}
     set {_uniqueStorage()._beginsCancelled = newValue}
+  }
+
+  /// of the root: what operations say of themselves in their initializers is in the graph
+  public var described: Bool {
+    get {_storage._described}
+    set {_uniqueStorage()._described = newValue}
   }
 
   /// somebody who is not in the graph waits for its end: it is not tried again with its delivery net
@@ -8475,7 +8487,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0\u{2}c\u{1}trace\0\u{2}(link\0\u{1}priority\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0\u{2}c\u{1}trace\0\u{2}(link\0\u{1}priority\0\u{2}\u{c}described\0")
 
   fileprivate class _StorageClass {
     @exclusivity(unchecked) var _unit: UInt64 = 0
@@ -8504,6 +8516,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     @exclusivity(unchecked) var _trace: Dictionary<String,String> = [:]
     @exclusivity(unchecked) var _link: WireLink? = nil
     @exclusivity(unchecked) var _priority: Int32 = 0
+    @exclusivity(unchecked) var _described: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8540,6 +8553,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _trace = source._trace
       _link = source._link
       _priority = source._priority
+      _described = source._described
     }
   }
 
@@ -8584,6 +8598,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 490: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: &_storage._trace) }()
         case 530: try { try decoder.decodeSingularMessageField(value: &_storage._link) }()
         case 531: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
+        case 543: try { try decoder.decodeSingularBoolField(value: &_storage._described) }()
         default: break
         }
       }
@@ -8674,6 +8689,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if _storage._priority != 0 {
         try visitor.visitSingularSInt32Field(value: _storage._priority, fieldNumber: 531)
       }
+      if _storage._described != false {
+        try visitor.visitSingularBoolField(value: _storage._described, fieldNumber: 543)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8709,6 +8727,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._trace != rhs_storage._trace {return false}
         if _storage._link != rhs_storage._link {return false}
         if _storage._priority != rhs_storage._priority {return false}
+        if _storage._described != rhs_storage._described {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -10963,7 +10982,7 @@ nonisolated extension WireEndsBefore: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0\u{4}\u{9}awaited_elsewhere\0\u{3}begins_cancelled\0\u{3}ended_before\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0\u{4}\u{9}awaited_elsewhere\0\u{3}begins_cancelled\0\u{3}ended_before\0\u{1}described\0")
 
   fileprivate class _StorageClass {
     @exclusivity(unchecked) var _id: String = String()
@@ -11001,6 +11020,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     @exclusivity(unchecked) var _retriesNet: Bool = false
     @exclusivity(unchecked) var _endedBefore: WireEndsBefore? = nil
     @exclusivity(unchecked) var _beginsCancelled: Bool = false
+    @exclusivity(unchecked) var _described: Bool = false
     @exclusivity(unchecked) var _awaitedElsewhere: Bool = false
     @exclusivity(unchecked) var _crashLimit: UInt32? = nil
 
@@ -11048,6 +11068,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _retriesNet = source._retriesNet
       _endedBefore = source._endedBefore
       _beginsCancelled = source._beginsCancelled
+      _described = source._described
       _awaitedElsewhere = source._awaitedElsewhere
       _crashLimit = source._crashLimit
     }
@@ -11156,6 +11177,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 540: try { try decoder.decodeSingularBoolField(value: &_storage._awaitedElsewhere) }()
         case 541: try { try decoder.decodeSingularBoolField(value: &_storage._beginsCancelled) }()
         case 542: try { try decoder.decodeSingularMessageField(value: &_storage._endedBefore) }()
+        case 543: try { try decoder.decodeSingularBoolField(value: &_storage._described) }()
         default: break
         }
       }
@@ -11294,6 +11316,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       try { if let v = _storage._endedBefore {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 542)
       } }()
+      if _storage._described != false {
+        try visitor.visitSingularBoolField(value: _storage._described, fieldNumber: 543)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -11338,6 +11363,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._retriesNet != rhs_storage._retriesNet {return false}
         if _storage._endedBefore != rhs_storage._endedBefore {return false}
         if _storage._beginsCancelled != rhs_storage._beginsCancelled {return false}
+        if _storage._described != rhs_storage._described {return false}
         if _storage._awaitedElsewhere != rhs_storage._awaitedElsewhere {return false}
         if _storage._crashLimit != rhs_storage._crashLimit {return false}
         return true

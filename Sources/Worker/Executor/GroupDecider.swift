@@ -38,8 +38,20 @@ struct GroupDecider: Sendable {
         defer { for child in group.operations { child.cancelUnqueued() } }
         if assignment.decision.hasState { try group.restore(state: assignment.decision.state) }
         let child = assignment.decision.hasChild ? try self.child() : nil
+        let onFailure = group.onFailure
         let additions = group.decide(after: child, number: Int(assignment.decision.number))
         defer { for operation in additions.operations { operation.cancelUnqueued() } }
+        if group.isCancelled {
+            throw OperationFault(
+                .operation,
+                "the group `\(assignment.operation)` cancels itself when it decides, which nobody but the program that has submitted it can do;"
+                    + " let it fail (`aggregateError`), or add nothing")
+        }
+        if group.onFailure != onFailure {
+            throw OperationFault(
+                .operation,
+                "the group `\(assignment.operation)` sets `onFailure` when it decides, which is too late; set it in its initializer")
+        }
         var decision = WireDecision()
         decision.failures = additions.errors.map { WireOperationFailure($0, host: hostName) }
         if let state = try group.encodedState() {

@@ -147,6 +147,7 @@ final class UnitRunner {
                 assignment.parameters, isTemplated: assignment.templated, noting: &context.redaction)
             let parameters = assignment.templated ? try Template.render(given, bindings: context.bindings) : given
             let operation = try entry.make(parameters)
+            if assignment.described { operation.leaveDescription() }
             // Bodies are given up by ExecutorState, whose report has to wait for their real end.
             operation.grace = .seconds(1_000_000)
             operation.adoptFencingTokens(context.fences.tokens)
