@@ -92,6 +92,7 @@ extension SystemTests {
                 _ = try await cluster.submit(operation)
                 dependent.cancel()
                 await operation.over()
+                await dependent.over()
                 let error = try #require(operation.outcome?.errors.first)
                 #expect(error.state == .condition && error.publishedError is AOperationError.IsCancelled)
                 #expect(dependent.outcome?.isCancelled == true)
