@@ -203,6 +203,11 @@ import Testing
             return
         }
         #expect(message.contains("with another graph (KeyReused)"))
+        let empty = Graph(name: graph.name, nodes: [], parameters: [])
+        guard case .failed(.refused)? = cluster.ask(.submit(key: "k", name: "", graph: empty, waitForWorkers: true)) else {
+            Issue.record("not refused")
+            return
+        }
         var named = graph
         named.name = "other"
         guard case .failed(.refused(let text, _))? = cluster.ask(.submit(key: "k", name: "", graph: named, waitForWorkers: true))

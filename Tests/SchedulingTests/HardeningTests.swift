@@ -162,6 +162,42 @@ import Testing
         #expect(harmless.graph().faults().isEmpty)
     }
 
+    /// Who has a place for each member waits for none.
+    @Test func groupWithAPlaceForEachMember_isAdmitted() {
+        func graph(max: Int) -> Graph {
+            Sketch.group(
+                "root", [.group("A", [.op("x"), .op("z", after: ["y"])]), .group("B", [.op("y"), .op("w", after: ["x"])])], max: max
+            ).graph()
+        }
+        #expect(graph(max: 2).faults().isEmpty)
+        #expect(graph(max: 1).faults().map(\.path) == ["A/z", "B/w"])
+    }
+
+    /// Each group's member waits inside for one of the next group, which is only found to come about when all behind it are.
+    @Test(arguments: [true, false]) func groupsThatWaitForEachOtherInALine_areAdmitted_inWhateverOrder(isForward: Bool) {
+        let count = 1_000
+        let groups = (0..<count).map { index in
+            let next = isForward ? index + 1 : index - 1
+            let after = (0..<count).contains(next) ? ["y\(index)", "y\(next)"] : ["y\(index)"]
+            return Sketch.group(
+                "g\(index)", [.op("y\(index)"), .group("b\(index)", [.op("x\(index)", after: after)], after: ["y\(index)"])], max: 1)
+        }
+        #expect(Sketch.group("root", groups).graph().faults().isEmpty)
+    }
+
+    /// As many delivery nets that keep their keys while they are tried again as there are places.
+    @Test func manyNetsUnderAKey_areAdmittedWhereEachHasAPlace() {
+        let count = 1_000
+        let members = (0..<count).flatMap { index in
+            [
+                Sketch.op("a\(index)"),
+                .op("t\(index)", receives: ["a\(index)"], retries: 1, exclusive: [Exclusion(key: "k")]).having { $0.retriesNet = true },
+            ]
+        }
+        #expect(Sketch.group("root", members, max: count).graph().faults().isEmpty)
+        #expect(Sketch.group("root", members, max: 8).graph().faults().count == 100)
+    }
+
     /// Elements ask for their keys when nothing else is in their way: who waits for them holds none.
     @Test func waitingInsideAMember_thatHoldsNoKeyMeanwhile_leavesOthersTheirs() {
         let each = Sketch.forEach("F", of: nil, list: ["1", "2"], body: .op("x", after: ["y"], exclusive: [Exclusion(key: "db")]))

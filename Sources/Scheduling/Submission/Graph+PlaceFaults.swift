@@ -6,39 +6,38 @@
 extension Graph {
     func placeFaults(_ layout: GraphLayout) -> [AdmissionError] {
         var check = PlaceCheck(self, layout)
-        let faults = retryFaults(layout, &check) + circleFaults(&check)
+        let faults = retryFaults(layout, &check) + circleFaults(check)
         guard check.stepsLeft > 0 else {
             return [
                 fault(
                     0,
-                    "so much waits inside of members of groups with `maxConcurrent` that it takes more than \(PlaceCheck.stepsMax) steps to find"
-                        + " whether places come free; let the members themselves wait (`after`), or leave `maxConcurrent` out")
+                    "it takes more than \(PlaceCheck.stepsMax) steps to find whether the places of its groups with `maxConcurrent` come free, as so much"
+                        + " waits inside of their members, or is tried again under keys; let the members themselves wait (`after`), or leave"
+                        + " `maxConcurrent` out")
             ]
         }
         return faults
     }
 
-    private func circleFaults(_ check: inout PlaceCheck) -> [AdmissionError] {
-        var circles: [Int: [(wait: PlaceCheck.Wait, blocked: [Int])]] = [:]
-        for group in check.groups.indices where !check.groups[group].comesFree { circles[group] = check.circles(in: group) }
-        func follows(_ group: Int) -> Set<Int> {
-            Set((circles[group] ?? []).flatMap(\.blocked).compactMap { check.group(ofMember: $0) })
+    private func circleFaults(_ check: PlaceCheck) -> [AdmissionError] {
+        // What only waits for such a circle is none itself: groups for whose places nobody waits in what is left are taken out.
+        var follows: [Int: Set<Int>] = [:]
+        var waiters: [Int: Int] = [:]
+        for (index, group) in check.groups.enumerated() where !group.comesFree {
+            let others = Set(group.circles.flatMap(\.blocked).compactMap { check.group(ofMember: $0) })
+            follows[index] = others
+            for other in others { waiters[other, default: 0] += 1 }
         }
-        var faults: [AdmissionError] = []
-        for group in circles.keys.sorted() {
-            var reached = follows(group)
-            var open = Array(reached)
-            while let next = open.popLast() {
-                for other in follows(next) where reached.insert(other).inserted { open.append(other) }
-            }
-            // What only waits for such a circle is none itself.
-            guard reached.contains(group) else { continue }
-            let holders = check.mostHeld(group)
-            for (wait, blocked) in circles[group] ?? [] where !blocked.isEmpty {
-                faults.append(circleFault(wait, blocked, holders: holders, check))
+        var idle = follows.keys.filter { waiters[$0] == nil }
+        while let group = idle.popLast() {
+            for other in follows.removeValue(forKey: group) ?? [] {
+                waiters[other, default: 0] -= 1
+                if waiters[other] == 0 { idle.append(other) }
             }
         }
-        return faults
+        return follows.keys.sorted().flatMap { index in
+            check.groups[index].circles.map { circleFault($0.wait, $0.blocked, holders: check.groups[index].heldInCircles, check) }
+        }
     }
 
     private func circleFault(_ wait: PlaceCheck.Wait, _ blocked: [Int], holders: Int, _ check: PlaceCheck) -> AdmissionError {
@@ -65,21 +64,21 @@ extension Graph {
         var faults: [AdmissionError] = []
         for group in nodes.indices {
             guard case .group(let kind) = nodes[group].kind, kind.maxConcurrent > 0, !kind.isOrdered else { continue }
-            var done: [Int: Set<Int>] = [:]
-            func before(_ member: Int) -> Set<Int> {
-                let before = done[member] ?? check.before(member)
-                done[member] = before
-                return before
-            }
-            for tail in layout.children[group].map(Int.init) {
+            let tails = layout.children[group].map(Int.init).filter { !scopes.members(of: Int32($0)).isEmpty && namesKeys($0) }
+            guard !tails.isEmpty else { continue }
+            let keyed = layout.children[group].map(Int.init).filter { layout.subtree(of: $0).contains(where: namesKeys) }
+            guard keyed.count > kind.maxConcurrent else { continue }
+            for tail in tails where check.stepsLeft > 0 && faults.count < Self.retryFaultsMax {
                 let net = scopes.members(of: Int32(tail)).map(Int.init)
-                guard let producer = net.first, nodes[tail].hasOptions, !nodes[tail].options.exclusive.isEmpty else { continue }
-                let others = layout.children[group].map(Int.init).filter { other in
-                    other != tail && !net.contains(other) && needsKey(other, layout) && !before(tail).contains(PlaceCheck.end(other))
-                        && !before(other).contains(PlaceCheck.end(tail))
+                let before = check.before(tail)
+                var others: Set<Int> = []
+                for other in keyed where other != tail && !net.contains(other) && !before.contains(PlaceCheck.end(other)) {
+                    if !check.before(other).contains(PlaceCheck.end(tail)) { others.insert(other) }
                 }
-                let holders = check.mostAtOnce(Set(others), &done)
-                guard check.stepsLeft > 0, holders >= kind.maxConcurrent, let other = others.min() else { continue }
+                check.take(steps: keyed.count)
+                guard others.count >= kind.maxConcurrent, let producer = net.first, let other = others.min() else { continue }
+                let holders = check.mostAtOnce(others)
+                guard check.stepsLeft > 0, holders >= kind.maxConcurrent else { continue }
                 faults.append(
                     fault(
                         tail,
@@ -91,7 +90,8 @@ extension Graph {
         return faults
     }
 
-    private func needsKey(_ member: Int, _ layout: GraphLayout) -> Bool {
-        layout.subtree(of: member).contains { nodes[$0].hasOptions && !nodes[$0].options.exclusive.isEmpty }
-    }
+    /// So many are told at once: what mends one mends most of them.
+    private static let retryFaultsMax = 100
+
+    private func namesKeys(_ node: Int) -> Bool { nodes[node].hasOptions && !nodes[node].options.exclusive.isEmpty }
 }

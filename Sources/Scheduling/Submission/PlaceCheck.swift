@@ -32,7 +32,17 @@ struct PlaceCheck {
         var keyed: Set<Int> = []
         /// How many of them are no holders.
         var otherKeyed = 0
+        /// Its waits: a run in `waits`.
+        var waits = 0..<0
         var comesFree = false
+        /// It is on the agenda.
+        var isListed = false
+        /// What was found when it was looked at last: waits that may be part of a circle, each with the members that wait for places
+        /// meanwhile, and how many places may be held like that at the same time.
+        var circles: [(wait: Wait, blocked: [Int])] = []
+        var heldInCircles = 0
+        /// Groups of which something waits for a place of this one.
+        var awaitedBy: [Int] = []
 
         /// How many of its places may be held for as long as something is waited for, or more.
         var held: Int { holders + (openUnderKey > 0 ? otherKeyed : 0) }
@@ -53,6 +63,14 @@ struct PlaceCheck {
     private var waitsForTarget: [Int: [Int]] = [:]
     /// By member of one of `groups`: its index. Looked up, never iterated.
     private var groupOfMember: [Int: Int] = [:]
+    /// By member: what has come about when it begins. Looked up, never iterated.
+    private var befores: [Int: Set<Int>] = [:]
+    /// Vertices of which nothing is missing any more.
+    private var ready: [Int] = []
+    /// Groups of which a place comes free, as their waits show.
+    private var freeable: [Int] = []
+    /// Groups to look at.
+    private var agenda: [Int] = []
 
     static func end(_ node: Int) -> Int { 2 * node }
     static func start(_ node: Int) -> Int { 2 * node + 1 }
@@ -64,13 +82,21 @@ struct PlaceCheck {
         findWaits()
         guard !waits.isEmpty else { return }
         connect()
-        var ready = missing.indices.filter { missing[$0] == 0 }
-        repeat {
-            settle(&ready)
-            for group in groups.indices where !groups[group].comesFree && groups[group].held < groups[group].limit { free(group, &ready) }
-            guard ready.isEmpty else { continue }
-            for group in groups.indices where !groups[group].comesFree && mostHeld(group) < groups[group].limit { free(group, &ready) }
-        } while !ready.isEmpty && stepsLeft > 0
+        ready = missing.indices.filter { missing[$0] == 0 }
+        for group in groups.indices.reversed() {
+            if groups[group].held < groups[group].limit { freeable.append(group) } else { list(group) }
+        }
+        while true {
+            settle()
+            if let group = freeable.popLast() {
+                free(group)
+            } else if stepsLeft > 0, let group = agenda.popLast() {
+                groups[group].isListed = false
+                if !groups[group].comesFree { look(at: group) }
+            } else {
+                return
+            }
+        }
     }
 
     // MARK: What depends on no place
@@ -78,7 +104,7 @@ struct PlaceCheck {
     private mutating func findWaits() {
         for node in graph.nodes.indices {
             // Members of an ordered group run one after another, so that those before have ended. A forEach's wait for the same.
-            guard case .group(let kind) = graph.nodes[node].kind, kind.maxConcurrent > 0, !kind.isOrdered else { continue }
+            guard case .group(let kind) = graph.nodes[node].kind, !kind.isOrdered, hasFewPlaces(node, kind.maxConcurrent) else { continue }
             let inside = layout.subtree(of: node)
             var member = [Int32](repeating: -1, count: inside.count)
             var group = Group(node: node, limit: kind.maxConcurrent)
@@ -99,12 +125,16 @@ struct PlaceCheck {
                 }
             }
             guard waits.count > first else { continue }
+            group.waits = first..<waits.count
             group.otherKeyed = group.keyed.count { group.open[$0] == nil }
             for child in layout.children[node] { groupOfMember[Int(child)] = groups.count }
             groups.append(group)
         }
         for (index, wait) in waits.enumerated() { waitsForTarget[wait.target, default: []].append(index) }
     }
+
+    /// Whether members may have to wait for places.
+    private func hasFewPlaces(_ group: Int, _ limit: Int) -> Bool { limit > 0 && layout.children.count(group) > limit }
 
     /// Whether a group around the node holds keys while that waits, up to and including the member that it is in.
     private func holdsKey(_ node: Int, inside member: Int) -> Bool {
@@ -139,7 +169,7 @@ struct PlaceCheck {
         return (node > 0 ? [Self.start(graph.nodes[node].parent)] : []) + layout.dependencies[node].map { Self.end(Int($0)) }
     }
 
-    private mutating func settle(_ ready: inout [Int]) {
+    private mutating func settle() {
         while let vertex = ready.popLast() {
             for waiter in needing[vertex] {
                 missing[Int(waiter)] -= 1
@@ -154,61 +184,75 @@ struct PlaceCheck {
         let left = (groups[wait.group].open[wait.own] ?? 0) - 1
         groups[wait.group].open[wait.own] = left
         groups[wait.group].openUnderKey -= wait.holdsKey ? 1 : 0
-        guard left == 0 else { return }
-        groups[wait.group].holders -= 1
-        groups[wait.group].otherKeyed += groups[wait.group].keyed.contains(wait.own) ? 1 : 0
+        if left == 0 {
+            groups[wait.group].holders -= 1
+            groups[wait.group].otherKeyed += groups[wait.group].keyed.contains(wait.own) ? 1 : 0
+        }
+        if groups[wait.group].held < groups[wait.group].limit { freeable.append(wait.group) } else { list(wait.group) }
     }
 
-    private mutating func free(_ group: Int, _ ready: inout [Int]) {
+    private mutating func list(_ group: Int) {
+        guard !groups[group].isListed, !groups[group].comesFree else { return }
+        groups[group].isListed = true
+        agenda.append(group)
+    }
+
+    private mutating func free(_ group: Int) {
+        guard !groups[group].comesFree else { return }
         groups[group].comesFree = true
         for member in layout.children[groups[group].node].map(Int.init) {
             missing[Self.start(member)] -= 1
             if missing[Self.start(member)] == 0 { ready.append(Self.start(member)) }
         }
+        for other in groups[group].awaitedBy { list(other) }
+        groups[group].awaitedBy = []
     }
 
     // MARK: What has ended before a member begins
 
-    /// The waits in the group that may be part of a circle, each with the members that may wait for places meanwhile.
-    mutating func circles(in group: Int) -> [(wait: Wait, blocked: [Int])] {
-        var done: [Int: Set<Int>] = [:]
-        return openWaits(in: group, &done)
-    }
-
-    private mutating func openWaits(in group: Int, _ done: inout [Int: Set<Int>]) -> [(wait: Wait, blocked: [Int])] {
-        var found: [(wait: Wait, blocked: [Int])] = []
-        for wait in waits where wait.group == group && missing[Self.end(wait.target)] > 0 {
-            if done[wait.own] == nil { done[wait.own] = before(wait.own) }
-            let blocked = blocked(from: wait.target, but: done[wait.own] ?? [])
-            if !blocked.isEmpty { found.append((wait, blocked)) }
+    /// Counts how many of its places may be held at the same time for as long as something is waited for, or more.
+    private mutating func look(at group: Int) {
+        var circles: [(wait: Wait, blocked: [Int])] = []
+        var awaited: Set<Int> = []
+        for index in groups[group].waits {
+            stepsLeft -= 1
+            let wait = waits[index]
+            guard stepsLeft > 0, missing[Self.end(wait.target)] > 0 else { continue }
+            let blocked = blocked(wait)
+            guard !blocked.isEmpty else { continue }
+            circles.append((wait, blocked))
+            awaited.formUnion(blocked.compactMap { groupOfMember[$0] })
         }
-        return found
-    }
-
-    /// How many places of the group may be held at the same time for as long as something is waited for, or more.
-    mutating func mostHeld(_ group: Int) -> Int {
-        var done: [Int: Set<Int>] = [:]
-        let open = openWaits(in: group, &done)
-        guard stepsLeft > 0 else { return .max }
-        var members = Set(open.map(\.wait.own))
-        if open.contains(where: \.wait.holdsKey) { members.formUnion(groups[group].keyed) }
-        return mostAtOnce(members, &done)
+        var members = Set(circles.map(\.wait.own))
+        if circles.contains(where: \.wait.holdsKey) { members.formUnion(groups[group].keyed) }
+        groups[group].circles = circles
+        groups[group].heldInCircles = mostAtOnce(members)
+        guard stepsLeft > 0 else { return }
+        if groups[group].heldInCircles < groups[group].limit { return free(group) }
+        for other in awaited where other != group { groups[other].awaitedBy.append(group) }
     }
 
     /// How many of these members may run at the same time, or more: into so many lines they can be put in which each begins when the
     /// one before has ended.
-    ///
-    /// - Parameter done: what has come about when a member begins, by members that were asked for.
-    mutating func mostAtOnce(_ members: Set<Int>, _ done: inout [Int: Set<Int>]) -> Int {
+    mutating func mostAtOnce(_ members: Set<Int>) -> Int {
         var earlier: [(count: Int, member: Int)] = []
         for member in members.sorted() {
-            let before = done[member] ?? before(member)
-            done[member] = before
-            earlier.append((before.isEmpty ? 0 : members.count { before.contains(Self.end($0)) }, member))
+            let before = before(member)
+            stepsLeft -= min(before.count, members.count)
+            let count =
+                before.count < members.count
+                ? before.count { $0 == Self.end($0 / 2) && members.contains($0 / 2) } : members.count { before.contains(Self.end($0)) }
+            earlier.append((count, member))
         }
         var lasts: [Int] = []
         for (count, member) in earlier.sorted(by: <) {
-            if count > 0, let line = lasts.firstIndex(where: { done[member]?.contains(Self.end($0)) == true }) {
+            guard stepsLeft > 0 else { return members.count }
+            guard count > 0, let before = befores[member] else {
+                lasts.append(member)
+                continue
+            }
+            stepsLeft -= lasts.count
+            if let line = lasts.firstIndex(where: { before.contains(Self.end($0)) }) {
                 lasts[line] = member
             } else {
                 lasts.append(member)
@@ -217,31 +261,43 @@ struct PlaceCheck {
         return lasts.count
     }
 
-    /// All that has come about when the node begins, because it waits for it.
+    mutating func take(steps: Int) { stepsLeft -= steps }
+
+    /// What has come about when the node begins because it waits for it, but for starts of groups around it.
     mutating func before(_ node: Int) -> Set<Int> {
+        if let known = befores[node] { return known }
         var found: Set<Int> = []
-        var open = needs(of: Self.start(node))
+        var open = layout.dependencies[node].map { Self.end(Int($0)) }
         while let vertex = open.popLast(), stepsLeft > 0 {
             stepsLeft -= 1
-            if found.insert(vertex).inserted { open += needs(of: vertex) }
+            if !isStart(vertex, around: node), found.insert(vertex).inserted { open += needs(of: vertex) }
         }
+        befores[node] = found
         return found
     }
 
-    /// Members that wait for a place which may not come free, and for which the end of the node waits, directly or not.
-    private mutating func blocked(from node: Int, but done: Set<Int>) -> [Int] {
+    /// Members that wait for a place which may not come free, and for which the wait lasts, directly or not.
+    private mutating func blocked(_ wait: Wait) -> [Int] {
+        let done = before(wait.own)
         var found: [Int] = []
         var seen: Set<Int> = []
-        var open = [Self.end(node)]
+        var open = [Self.end(wait.target)]
         while let vertex = open.popLast(), stepsLeft > 0 {
             stepsLeft -= 1
-            guard missing[vertex] > 0, !done.contains(vertex), seen.insert(vertex).inserted else { continue }
+            guard missing[vertex] > 0, !done.contains(vertex), !isStart(vertex, around: wait.own), seen.insert(vertex).inserted else {
+                continue
+            }
             if vertex == Self.start(vertex / 2), let group = groupOfMember[vertex / 2], !groups[group].comesFree {
                 found.append(vertex / 2)
             }
             open += needs(of: vertex)
         }
         return found.sorted()
+    }
+
+    /// Whether it is the start of the node, or of a group around it.
+    private func isStart(_ vertex: Int, around node: Int) -> Bool {
+        vertex == Self.start(vertex / 2) && layout.subtree(of: vertex / 2).contains(node)
     }
 
     /// The group around the member, by its index in `groups`.

@@ -165,10 +165,11 @@ struct Submission {
 
     /// Whether this graph was submitted.
     func isMade(of graph: Graph) -> Bool {
+        guard graph.nodes.count == admitted.nodes else { return false }
         // A program of an earlier release does not say whether its graph is described.
         var root = graph.nodes[0]
         root.options.isDescribed = layout.graph.nodes[0].options.isDescribed
-        return graph.name == layout.graph.name && graph.nodes.count == admitted.nodes && graph.parameters.count == admitted.parameters
+        return graph.name == layout.graph.name && graph.parameters.count == admitted.parameters
             && root == layout.graph.nodes[0] && graph.nodes.dropFirst().elementsEqual(layout.graph.nodes[1..<admitted.nodes])
             && graph.parameters.elementsEqual(layout.graph.parameters.prefix(admitted.parameters))
     }
