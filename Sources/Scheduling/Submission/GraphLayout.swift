@@ -45,6 +45,8 @@ struct GraphLayout: Sendable {
     var scopes: ScopePlan?
     /// Whether any node has a unique id.
     var hasUnique: Bool
+    /// Whether it has what operations say of themselves in their initializers (`NodeOptions.isDescribed`).
+    let isDescribed: Bool
 
     /// - Precondition: `graph` has passed `Graph.faults(limits:)`, or `Graph.checkStructure()` where it comes from the journal.
     /// - Complexity: O(nodes + edges).
@@ -132,6 +134,7 @@ struct GraphLayout: Sendable {
         streams = StreamPlan(graph)
         hasUnique = graph.nodes.contains { $0.unique != nil }
         expandedUnits = Self.expandedUnits(graph, templates, ownerOfTemplate, template)
+        isDescribed = graph.nodes.first?.options.isDescribed ?? false
         scopes = ScopePlan(graph, self)
     }
 

@@ -66,7 +66,7 @@ extension Submission {
             assignment.parameters = graph.parameters[operation.parameters]
             assignment.isTemplated = operation.isTemplated
             // What was added was made by a program in any case.
-            assignment.isDescribed = graph.nodes[0].options.isDescribed || Int(units[unit].node) >= admitted.nodes
+            assignment.isDescribed = layout.isDescribed || Int(units[unit].node) >= admitted.nodes
         case .forEach:
             assignment.kind = .decide
             // Whose list it is, for the text of an error.
