@@ -263,7 +263,7 @@ struct DurableState {
 
     private mutating func follow(_ rules: UInt32) throws(FactMismatch) {
         guard rules <= Rules.newest else {
-            throw FactMismatch("the facts of this start follow rules \(rules), and this version knows them up to \(Rules.newest)")
+            throw FactMismatch(newerRules: rules)
         }
         guard rules != self.rules else { return }
         let isNoted = self.rules >= Rules.remembersNamedCounts

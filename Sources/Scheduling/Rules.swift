@@ -1,6 +1,7 @@
 /// What follows from facts, where releases differ: a journal comes to what was decided when it was written, and told.
 ///
-/// A start writes down the newest rules, which hold for what comes behind it. Numbers are never given another meaning.
+/// A start writes down the newest rules, which hold for what comes behind it: an older release refuses such a journal by that. So there is
+/// a new number also for what is only written otherwise. Numbers are never given another meaning.
 public enum Rules {
     /// Those of journals that name none.
     public static let first: UInt32 = 0
@@ -18,7 +19,9 @@ public enum Rules {
     static let producesAroundWrappers: UInt32 = 6
     /// A group that is to end does not ask for its locks any more, while it awaits what was given up in it.
     static let leavesLines: UInt32 = 7
-    public static let newest: UInt32 = 7
+    /// Graphs may say that they are described, which releases before cannot read.
+    static let describesGraphs: UInt32 = 8
+    public static let newest: UInt32 = 8
 }
 
 extension Scheduler {
@@ -26,5 +29,5 @@ extension Scheduler {
     /// inputs come to other facts or messages than before, also under the same ``Rules``: a recording is replayed by its own number only.
     ///
     /// Journals know nothing of it: their facts say what was decided.
-    public static let decisionsVersion: UInt32 = 6
+    public static let decisionsVersion: UInt32 = 7
 }

@@ -123,6 +123,8 @@ public final class Simulation {
             happen(event)
         }
         if violation == nil { finish() }
+        // They know each other.
+        for host in hosts { (host.executors, host.stalled, host.backlog) = ([], [], []) }
         return SimulationReport(
             plan: plan, faults: faults, features: work.features, violation: violation, trace: trace, steps: steps, milliseconds: now,
             coverage: coverage)

@@ -110,6 +110,16 @@ import Testing
         }
     }
 
+    @Test func newerRules_areRefusedByName() throws {
+        try writeThreeBatches()
+        let database = try JournalDatabase(try DataDirectory(path: path))
+        var scheduler = Scheduler(.init())
+        let start = Fact.epochStarted(epoch: 9, incarnation: Incarnation(9), at: 1, rules: Rules.newest + 1)
+        let error = try #require(throws: JournalError.self) { try database.fold { _ in try scheduler.restore(start) } }
+        #expect(error == .newerRules(path: database.path, rules: Rules.newest + 1))
+        #expect("\(error)".contains("which a newer release of aop has written; this release knows rules up to \(Rules.newest): start the newer"))
+    }
+
     @Test func newerSchema_isRefusedByName() throws {
         try writeThreeBatches()
         try tamper("INSERT INTO schema_versions VALUES (7, 'archives', '3.1.0')")

@@ -14,6 +14,8 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
     case damagedSnapshot(path: String, sequence: UInt64, reason: String)
     /// A newer release has written it.
     case newerSnapshot(path: String, layout: UInt64, known: UInt64)
+    /// A start by a newer release has written into it.
+    case newerRules(path: String, rules: UInt32)
     /// SQLite's write-ahead log has committed transactions behind a damaged place; SQLite would drop them silently.
     case damagedLog(path: String, frame: Int, commitsBehind: Int)
     /// SQLite cannot make sense of its own file.
@@ -52,6 +54,9 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
                 + "commits: use an unmodified SQLite library"
         case .damagedBatch(let path, let first, let reason):
             "\(path): the batch of facts that begins at \(first) is damaged (\(reason)). \(Self.remedy)"
+        case .newerRules(let path, let rules):
+            "\(path) follows rules \(rules), which a newer release of aop has written; this release knows rules up to \(Rules.newest): start the "
+                + "newer release, or name another directory with --data"
         case .newerSnapshot(let path, let layout, let known):
             "\(path) has a snapshot of layout \(layout), which a newer release of aop has written; this release knows layouts up to \(known): start the "
                 + "newer release, or name another directory with --data"

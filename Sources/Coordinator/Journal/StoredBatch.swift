@@ -47,6 +47,7 @@ struct StoredBatch: Sendable {
             try JournalBatch.forEachFact(in: body) { fact in
                 sequence = sequence.next
                 do { try each(fact) } catch {
+                    if let rules = (error as? FactMismatch)?.newerRules { throw JournalError.newerRules(path: path, rules: rules) }
                     throw JournalError.misfit(path: path, sequence: sequence.rawValue, reason: "\(error)")
                 }
             }

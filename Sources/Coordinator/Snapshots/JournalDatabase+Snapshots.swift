@@ -67,6 +67,7 @@ extension JournalDatabase {
                 if let newer = (error as? DecodingFailure)?.newerLayout {
                     throw JournalError.newerSnapshot(path: path, layout: newer.found, known: newer.known)
                 }
+                if let rules = (error as? DecodingFailure)?.newerRules { throw JournalError.newerRules(path: path, rules: rules) }
                 throw damagedSnapshot(snapshot.end.sequence, "section \(number): \(error)")
             }
         }

@@ -3,15 +3,25 @@ public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertibl
     public let description: String
     /// What a newer release has written, undamaged: the number of its layout, and the newest one that this release knows.
     public let newerLayout: (found: UInt64, known: UInt64)?
+    /// The same of rules that this release does not know.
+    public let newerRules: UInt32?
 
     init(_ description: String) {
         self.description = description
         newerLayout = nil
+        newerRules = nil
     }
 
     init(newerLayout found: UInt64, known: UInt64) {
         description = "it has layout \(found); this version knows \(known)"
         newerLayout = (found, known)
+        newerRules = nil
+    }
+
+    init(newerRules found: UInt32) {
+        description = "it follows rules \(found), and this version knows them up to \(Rules.newest)"
+        newerLayout = nil
+        newerRules = found
     }
 
     public static func == (a: Self, b: Self) -> Bool { a.description == b.description }

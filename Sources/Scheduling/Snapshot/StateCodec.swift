@@ -53,7 +53,7 @@ extension DurableState {
         // Before layout 13 there were no others.
         if version >= 13 { rules = try reader.unsigned32() }
         guard rules <= Rules.newest else {
-            throw DecodingFailure("it follows rules \(rules), and this version knows them up to \(Rules.newest)")
+            throw DecodingFailure(newerRules: rules)
         }
         let total = try reader.index()
         submissions = SubmissionTable(total: total)

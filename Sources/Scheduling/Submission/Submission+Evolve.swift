@@ -1,7 +1,18 @@
 /// Why a fact does not fit the state it meets. In life that is a fault of the scheduler, in recovery of the journal.
 public struct FactMismatch: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
-    init(_ description: String) { self.description = description }
+    /// Rules that this release does not know, which a start by a newer one has written.
+    public let newerRules: UInt32?
+
+    init(_ description: String) {
+        self.description = description
+        newerRules = nil
+    }
+
+    init(newerRules found: UInt32) {
+        description = "the facts of this start follow rules \(found), and this version knows them up to \(Rules.newest)"
+        newerRules = found
+    }
 }
 
 /// Facts about units.

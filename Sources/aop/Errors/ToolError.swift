@@ -42,7 +42,7 @@ struct ToolError: Error, Sendable {
             case .notPermitted: .notPermitted
             case .address, .version, .malformed, .valueUnavailable, .closed, .alreadyRead, .unexpectedAnswer, .sessionOver: .toolError
             }
-        self.init(status, error.code.rawValue, error.message)
+        self.init(status, error.code.rawValue, error.message, faults: error.errors.map { FileFault($0) })
     }
 
     var members: [(String, JSONValue)] {
@@ -69,8 +69,16 @@ struct FileFault: Sendable, Hashable {
     var path: String
     var message: String
 
+    /// Of a graph that comes from no file.
+    init(_ error: ClusterError.GraphError) { self.init(file: "", line: 0, column: 0, path: error.path, message: error.message) }
+
+    init(file: String, line: Int, column: Int, path: String, message: String) {
+        (self.file, self.line, self.column, self.path, self.message) = (file, line, column, path, message)
+    }
+
     var text: String {
         let place = path.isEmpty ? "" : "\(path): "
+        if file.isEmpty { return place + message }
         return line > 0 ? "\(file):\(line):\(column): \(place)\(message)" : "\(file): \(place)\(message)"
     }
 
