@@ -117,7 +117,9 @@ import Testing
         let start = Fact.epochStarted(epoch: 9, incarnation: Incarnation(9), at: 1, rules: Rules.newest + 1)
         let error = try #require(throws: JournalError.self) { try database.fold { _ in try scheduler.restore(start) } }
         #expect(error == .newerRules(path: database.path, rules: Rules.newest + 1))
-        #expect("\(error)".contains("which a newer release of aop has written; this release knows rules up to \(Rules.newest): start the newer"))
+        #expect(
+            "\(error)".contains("which a newer release of aop has written; this release knows rules up to \(Rules.newest): start the newer")
+        )
     }
 
     @Test func newerSchema_isRefusedByName() throws {
