@@ -229,7 +229,7 @@ struct PlaceCheck {
         groups[group].heldInCircles = mostAtOnce(members)
         guard stepsLeft > 0 else { return }
         if groups[group].heldInCircles < groups[group].limit { return free(group) }
-        for other in awaited where other != group { groups[other].awaitedBy.append(group) }
+        for other in awaited.sorted() where other != group { groups[other].awaitedBy.append(group) }
     }
 
     /// How many of these members may run at the same time, or more: into so many lines they can be put in which each begins when the
