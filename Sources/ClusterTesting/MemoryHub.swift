@@ -50,7 +50,7 @@ final class MemoryHub: @unchecked Sendable {
         (self.count, self.slots, self.faults, self.clock) = (count, slots, faults, clock)
         host = try MemoryHost()
         random = SeededNumbers(seed: seed)
-        coordinator = try MemoryCoordinator(at: Instant(boot: 0, wall: Self.firstDay), incarnation: random.next() | 1)
+        coordinator = MemoryCoordinator(at: Instant(boot: 0, wall: Self.firstDay), incarnation: random.next() | 1)
         client = coordinator.connect()
     }
 

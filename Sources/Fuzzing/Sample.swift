@@ -64,7 +64,7 @@ private struct SampleRecorder {
         let coordinator: MemoryCoordinator
         let (client, executor): (UInt64, UInt64)
         do {
-            coordinator = try MemoryCoordinator(at: now, incarnation: 1, hearing: .speakers, whenWritten: { kept.facts += $0 })
+            coordinator = MemoryCoordinator(at: now, incarnation: 1, hearing: .speakers, whenWritten: { kept.facts += $0 })
             client = coordinator.connect()
             executor = try coordinator.attach(Sample.hello)
         } catch { preconditionFailure("the sample cannot be made: \(error)") }

@@ -14,7 +14,7 @@ extension Simulation {
                 coordinator = stopped.coordinator
                 self.stopped = nil
             } else {
-                coordinator = try MemoryCoordinator(
+                coordinator = MemoryCoordinator(
                     at: instant, incarnation: random.next() | 1, configuration: configuration, hearing: .speakers,
                     whenDecided: { [unowned self] in decided($0) }, whenWritten: { [unowned self] in witness.written($0) })
             }

@@ -44,7 +44,7 @@ import Wire
 
     /// A newer attempt was given back, and none has followed: what the older one sends would be kept as that one's.
     @Test func elementsOfAnAttemptThatWasGivenUp_areNotTaken_whenItsExecutorComesBack() throws {
-        let coordinator = try MemoryCoordinator(at: Instant(boot: 0, wall: 0), incarnation: 1, hearing: .speakers)
+        let coordinator = MemoryCoordinator(at: Instant(boot: 0, wall: 0), incarnation: 1, hearing: .speakers)
         _ = try coordinator.attach(hello(11, connection: 1))
         _ = coordinator.ask(.submit(key: "k", name: "", graph: Self.graph, waitForWorkers: true), of: coordinator.connect())
         let first = try #require(assignment(step(coordinator, at: 1)))

@@ -33,14 +33,14 @@ extension MemoryCoordinator: SpoolHost {
         unspooled = ([], [])
         do {
             if !runs.isEmpty {
-                let receipts = try elements.append(runs)
+                let receipts = try spools.elements { try $0.append(runs) }
                 acknowledge(receipts)
                 if receipts.contains(where: { $0.full != nil }), isAllDurable {
-                    try elements.remove(scheduler.ended(of: elements.submissions))
+                    try spools.elements { try $0.remove(scheduler.ended(of: $0.submissions)) }
                 }
             }
             guard !records.isEmpty else { return }
-            acknowledge(OutputReceipt.receipts(for: records, try output.append(records)))
+            acknowledge(OutputReceipt.receipts(for: records, try spools.output { try $0.append(records) }))
             noteOutput(of: Set(records.map(\.unit.submission)))
         } catch {
             preconditionFailure("a spool in memory cannot be written: \(error)")
@@ -48,11 +48,13 @@ extension MemoryCoordinator: SpoolHost {
     }
 
     func read(_ ticket: ElementTicket, _ query: ElementQuery) {
-        do { page(ticket, try elements.read(query)) } catch { unreadable(ticket.read, .elements(ticket.unit), "\(error)") }
+        do { page(ticket, try spools.elements { try $0.read(query) }) } catch {
+            unreadable(ticket.read, .elements(ticket.unit), "\(error)")
+        }
     }
 
     func read(_ ticket: OutputTicket, _ query: OutputQuery) {
-        do { page(ticket, try output.read(query)) } catch { unreadable(ticket.read, .output(ticket.unit), "\(error)") }
+        do { page(ticket, try spools.output { try $0.read(query) }) } catch { unreadable(ticket.read, .output(ticket.unit), "\(error)") }
     }
 }
 
@@ -74,9 +76,9 @@ extension MemoryCoordinator {
     }
 
     /// How much the spool of partial results takes, and may take.
-    package var spooledBytes: Int64 { elements.totalBytes }
+    package var spooledBytes: Int64 { spools.elementsBytes }
     package var spooledBytesMax: Int64 {
-        get { elements.totalBytesMax }
-        set { elements.totalBytesMax = newValue }
+        get { spools.elementsBytesMax }
+        set { spools.elementsBytesMax = newValue }
     }
 }

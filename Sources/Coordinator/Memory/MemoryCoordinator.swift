@@ -51,8 +51,7 @@ package final class MemoryCoordinator {
     var heldBack: Set<AttemptName> = []
     /// What a crash loses of what is on its way into the spools.
     var unspooled = (runs: [ElementRun](), records: [OutputRecord]())
-    var elements: ElementDatabase
-    var output: OutputDatabase
+    var spools = MemorySpools()
     var now: Instant
     private var unfinished: Set<String> = []
     /// Proofs of death that are not acknowledged. A supervisor repeats them: it does not go down with the coordinator.
@@ -83,15 +82,14 @@ package final class MemoryCoordinator {
     package private(set) var wakeAt: Int64?
 
     /// - Parameter configuration: nil: that of a cluster in memory.
-    /// - Throws: SQLite's errors.
     package init(
         at now: Instant, incarnation: UInt64, configuration: Scheduler.Configuration? = nil, hearing: Hearing = .everybody,
         whenDecided: @escaping ([Fact]) -> Void = { _ in }, whenWritten: @escaping ([Fact]) -> Void = { _ in }
-    ) throws {
+    ) {
         self.configuration = configuration ?? Self.standard
         (self.hearing, self.whenDecided, self.whenWritten) = (hearing, whenDecided, whenWritten)
         scheduler = Scheduler(self.configuration)
-        (elements, output, self.now) = (try ElementDatabase(), try OutputDatabase(), now)
+        self.now = now
         begin(at: now, Incarnation(incarnation))
     }
 
