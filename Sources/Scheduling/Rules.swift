@@ -21,7 +21,9 @@ public enum Rules {
     static let leavesLines: UInt32 = 7
     /// Graphs may say that they are described, which releases before cannot read.
     static let describesGraphs: UInt32 = 8
-    public static let newest: UInt32 = 8
+    /// What becomes active behind something that claims a unique id waits for that.
+    static let claimsInOrder: UInt32 = 9
+    public static let newest: UInt32 = 9
 }
 
 extension Scheduler {
@@ -29,5 +31,5 @@ extension Scheduler {
     /// inputs come to other facts or messages than before, also under the same ``Rules``: a recording is replayed by its own number only.
     ///
     /// Journals know nothing of it: their facts say what was decided.
-    public static let decisionsVersion: UInt32 = 7
+    public static let decisionsVersion: UInt32 = 8
 }

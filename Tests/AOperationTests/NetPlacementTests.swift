@@ -316,4 +316,33 @@ struct NetPlacementTests {
         #expect(log.entries == ["deepest", "awaited", "barrier", "behind"])
         #expect(group.outcome?.isSuccess == true)
     }
+
+    /// The group takes what is in no queue when it starts: what is added with it, or brings it along, is in one.
+    @Test(arguments: 0..<3) func receiverThatIsAddedWithTheGroup_isNoChildOfIt(form: Int) async {
+        let (child, receiver) = (Value(1), Keep<Int>())
+        child.deliver(to: receiver)
+        let group = GroupOperation(child)
+        let (queue, begun) = (AOperationQueue(), DispatchSemaphore(value: 0))
+        group.didStart { begun.signal() }
+        let delegate = WaitsForGroup(receiver, begun)
+        queue.delegate = delegate
+        switch form {
+        case 0: queue.addOperations([group, receiver], waitUntilFinished: false)
+        case 1: queue.addOperations([receiver, group], waitUntilFinished: false)
+        default: queue.addOperation(receiver)
+        }
+        for operation in [group, receiver] { await operation.ended() }
+        #expect(group.operations.count == 1 && receiver.outcome?.isSuccess == true)
+    }
+}
+
+/// Before one is added: gives a group that was added before time to begin, should it.
+private final class WaitsForGroup: AOperationQueueDelegate {
+    private let (receiver, begun): (AOperation, DispatchSemaphore)
+
+    init(_ receiver: AOperation, _ begun: DispatchSemaphore) { (self.receiver, self.begun) = (receiver, begun) }
+
+    func operationQueue(_ queue: AOperationQueue, willAddOperation operation: Foundation.Operation) {
+        if operation === receiver { _ = begun.wait(timeout: .now() + 0.2) }
+    }
 }

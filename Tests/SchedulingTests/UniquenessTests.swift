@@ -36,6 +36,25 @@ import Testing
         #expect(cluster.heldPaths == ["d"])
     }
 
+    /// What comes behind it in its group takes neither a key nor a place before it.
+    @Test func memberWithAnId_isNotOvertaken() {
+        var cluster = cluster()
+        cluster.submit(root(.keyed("a", "k").unique("u"), .holding("b", "k", [.op("c").unique("u")]), .op("d")), key: "1")
+        #expect(cluster.heldPaths.sorted() == ["a", "d"])
+        cluster.drain()
+        cluster.submit(
+            Sketch.group("root", [.op("e").unique("u"), .group("f", [.op("g").unique("u")]), .op("h")], max: 1).graph(), key: "2")
+        var order: [String] = []
+        while let path = cluster.heldPaths.first {
+            order.append(path)
+            cluster.end(path, .success(.void))
+        }
+        #expect(order == ["e", "f/g", "h"])
+        for (submission, path) in [("key=1", "b/c"), ("key=2", "f/g")] {
+            #expect(outcome(&cluster, submission, path) == .succeeded, "\(errors(&cluster, submission, path))")
+        }
+    }
+
     @Test func id_isClaimedAnew_whenTheFirstHasStopped_notBefore() {
         var cluster = cluster()
         let first = cluster.submit(root(.op("a").unique("u")), key: "1") ?? ""

@@ -95,23 +95,31 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         var admitted: [Foundation.Operation] = []
         var plain: [PlainMember] = []
         RetryScope.foresee(operations)
-        for operation in operations {
-            if let operation = operation as? AOperation {
-                guard !operation.isAlone else {
-                    if enter(operation) { admitted.append(operation) }
-                    continue
+        // A group takes what is in no queue when it starts: not what was added with it.
+        lane.enterTogether(operations.count > 1 && operations.contains { $0 is GroupOperation }) {
+            for operation in operations {
+                if let operation = operation as? AOperation {
+                    guard !operation.isAlone else {
+                        if enter(operation) { admitted.append(operation) }
+                        continue
+                    }
+                    guard let operation = operation.standIn else { continue }
+                    let epoch = epoch(forNetOf: operation)
+                    operation.enterNet(into: lane) { member in
+                        if enter(member, epoch: epoch) { admitted.append(member) }
+                    }
+                } else {
+                    plain.append(admitPlain(operation))
                 }
-                guard let operation = operation.standIn else { continue }
-                let epoch = epoch(forNetOf: operation)
-                operation.enterNet(into: lane) { member in
-                    if enter(member, epoch: epoch) { admitted.append(member) }
-                }
-            } else {
-                plain.append(admitPlain(operation))
             }
         }
         super.addOperations(admitted, waitUntilFinished: false)  // one by one, Foundation looks around for each
         if wait { EndOfOperations.wait(for: operations.compactMap { $0 as? AOperation }, plain) }
+    }
+
+    /// Adds these, and nothing that delivers to them or receives from them: where they execute elsewhere, that has its place there.
+    package final func addWithoutNets(_ operations: [AOperation]) {
+        super.addOperations(operations.filter { enter($0) }, waitUntilFinished: false)
     }
 
     /// Runs `barrier` when all operations that are in the queue have ended; those added later wait for it.

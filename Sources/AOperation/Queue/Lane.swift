@@ -173,10 +173,9 @@ final class Lane: Sendable {
         changeHold { $0.holds -= 1 }
     }
 
-    /// Puts what belongs together into the lane, by `body`. If it is of retry scopes, it starts when all of it is there: who waits
-    /// for whom is known of members alone, and what fails before that is known would be taken for what nobody waits for.
-    func enterTogether(_ isScoped: Bool, _ body: () -> Void) {
-        if isScoped { withoutStarts(body) } else { body() }
+    /// Puts what belongs together into the lane, by `body`. If it is bound, it starts when all of it is there.
+    func enterTogether(_ isBound: Bool, _ body: () -> Void) {
+        if isBound { withoutStarts(body) } else { body() }
     }
 
     private func changeHold(_ change: (inout LaneState) -> Void) {

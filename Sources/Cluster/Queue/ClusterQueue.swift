@@ -148,7 +148,8 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     private func submit(_ operations: [AOperation], key: String?, weight: Int = 1) -> SubmissionSession? {
         let fresh = operations.filter(\.isInitialized)
         let known = Set(fresh.map(ObjectIdentifier.init))
-        for operation in operations where !known.contains(ObjectIdentifier(operation)) { super.addOperation(operation) }
+        // What has ended comes behind what receives from it, which is the cluster's by then.
+        defer { addWithoutNets(operations.filter { !known.contains(ObjectIdentifier($0)) }) }
         guard !fresh.isEmpty else { return nil }
         let nodes = operations.filter { known.contains(ObjectIdentifier($0)) || $0.hasEndedAsCancelled }
         var graph = GraphBuilder.graph(of: nodes, requiresRemote: requireRemote, hostedTimeout: hostedTimeout)
@@ -192,7 +193,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
                 }, mirror: mirror, enqueue: { [weak self] in self?.enqueueMirror($0) }), place)
         link.session = session
         // What conditions want done stands beside what it is done for, as on any queue.
-        super.addOperations(fresh + graph.dependents, waitUntilFinished: false)
+        addWithoutNets(fresh + graph.dependents)
         let faults = graph.faults.asRefusal
         // Asked and entered in one step: what `close()` does not find among the sessions is refused here.
         let problem = state.withLock { state in
@@ -228,7 +229,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     }
 
     /// A mirror of what came to a submission while that ran.
-    private func enqueueMirror(_ operation: AOperation) { super.addOperations([operation], waitUntilFinished: false) }
+    private func enqueueMirror(_ operation: AOperation) { addWithoutNets([operation]) }
 
     /// Where this queue's hosted code executes.
     private func hostedSession() throws -> HostedSession {

@@ -35,7 +35,7 @@ extension Submission {
         if open.isEmpty { work.append(.prepared(Int32(unit))) }
         for preparation in open {
             startDeadline(preparation, at, &effects)
-            if isUnique(preparation) { claiming.append(Int32(preparation)) } else { work.append(.release(Int32(preparation))) }
+            activate(preparation)
         }
     }
 

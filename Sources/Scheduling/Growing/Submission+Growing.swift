@@ -59,7 +59,7 @@ extension Submission {
             // Until it may become active, like those that waited for their group to begin.
             units[top].unmet += 1
             startDeadline(top, at, &effects)
-            if isUnique(top), !beginsCancelled(top) { claiming.append(Int32(top)) } else { work.append(.release(Int32(top))) }
+            if beginsCancelled(top) { work.append(.release(Int32(top))) } else { activate(top) }
         }
         // Nothing of this is handed out before: it is one step.
         for unit in firstUnit..<units.count where beginsCancelled(unit) { work.append(.stop(Int32(unit), .cancelled)) }

@@ -129,7 +129,7 @@ extension Submission {
         if units[unit].openChildren == 0 { work.append(.close(Int32(unit))) }
         for child in children {
             startDeadline(child, at, &effects)
-            if isUnique(child) { claiming.append(Int32(child)) } else { work.append(.release(Int32(child))) }
+            activate(child)
         }
     }
 

@@ -42,6 +42,7 @@ extension DurableState {
         let index = index(of: unit.submission)
         // What its group's opening brought about may have ended it.
         guard !submissions[index].units[unit.index].hasEnded else { return }
+        guard submissions[index].isUnique(unit.index) else { return submissions[index].activateInTurn(unit.index, at: at, &effects) }
         guard let id = submissions[index].uniqueID(of: unit.index) else {
             return submissions[index].failWithoutID(unit.index, at: at, &effects)
         }

@@ -50,7 +50,23 @@ extension Submission {
         return duplicate.first
     }
 
+    /// Its group has begun: it waits for nothing of that any more, once it has its unique id. What becomes active behind something that
+    /// claims one does so after that, with or without an id of its own: it does not overtake.
+    mutating func activate(_ unit: Int) {
+        if isUnique(unit) || rules >= Rules.claimsInOrder && !claiming.isEmpty {
+            claiming.append(Int32(unit))
+        } else {
+            work.append(.release(Int32(unit)))
+        }
+    }
+
     // MARK: What the table says
+
+    /// Those before it have claimed their ids; it has none.
+    mutating func activateInTurn(_ unit: Int, at: Int64, _ effects: inout [Effect]) {
+        work.append(.release(Int32(unit)))
+        settle(at: at, &effects)
+    }
 
     /// The unit has its id and goes on.
     mutating func takeID(_ unit: Int, _ id: String, at: Int64, _ effects: inout [Effect]) {
