@@ -537,6 +537,25 @@ import Wire
         }
     }
 
+    /// The coordinator gives up what ends executors: what has not, waits for the next one.
+    @Test func crashesOfExecutorsThatHadAttached_areRestartedSoon_howeverManyThereAre() {
+        var state = SupervisorState(processes: 1)
+        _ = state.tick(now: 0)
+        for round in 0..<20 {
+            _ = state.spawned(pid_t(100 + round), index: 0, incarnation: UInt64(round), now: 1000)
+            state.attached(pid_t(100 + round))
+            _ = state.exited(pid_t(100 + round), code: 6, bySignal: true, now: 1001)
+            _ = state.swept(now: 1001)
+            if round == 0 { continue }
+            #expect(state.nextStart.map { $0 - 1001 } == min(SupervisorState.backoffMilliseconds[min(round, 7)], 1000))
+            _ = state.tick(now: 2001)
+        }
+        // Another one that does not come so far.
+        _ = state.spawned(200, index: 0, incarnation: 200, now: 2001)
+        _ = state.exited(200, code: 1, bySignal: false, now: 2002)
+        #expect(state.nextStart == 32_002)
+    }
+
     @Test func executorThatIsReplaced_andThenSilent_isNotReplacedOnceMore() {
         var state = SupervisorState(processes: 1)
         _ = state.tick(now: 0)

@@ -265,6 +265,7 @@ final class Supervisor: @unchecked Sendable {
                             tell(standing.executorDenied(reason, at: BootClock.milliseconds(), time: timeText))
                         }
                     case .permitted:
+                        state.attached(process)
                         if link?.isAttached == true { tell(standing.attached(at: BootClock.milliseconds())) }
                         if readiness.accepted() { tellReady() }
                     case .drain: break

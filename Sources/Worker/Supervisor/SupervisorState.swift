@@ -52,6 +52,8 @@ struct SupervisorState: Sendable {
         /// When it last showed that it is alive; nil: not yet.
         var aliveAt: Int64?
         var course: Course
+        /// The coordinator has taken it: what ends it later is rather what it runs.
+        var hasAttached = false
         /// Another one has its place, whatever becomes of it.
         var isReplaced = false
     }
@@ -80,6 +82,9 @@ struct SupervisorState: Sendable {
     }
     /// Before the n-th start after a crash.
     static let backoffMilliseconds: [Int64] = [0, 200, 500, 1000, 2000, 5000, 10_000, 30_000]
+    /// The longest of them for the place of one that had attached: the coordinator gives up what ends executors, and others are not to wait
+    /// for that.
+    static let attachedBackoffMilliseconds: Int64 = 1000
     /// Ticks come every second; one that is later by this much means that this process itself was stopped.
     static let pauseMilliseconds: Int64 = 3000
 
@@ -108,12 +113,14 @@ struct SupervisorState: Sendable {
 
     mutating func spawnFailed(index: UInt32, reason: String, now: Int64) -> [SupervisorAction] {
         [.log(.init(level: .error, text: "executor \(index) cannot be started: \(reason)"))]
-            + failed(index, "could not be started", now: now)
+            + failed(index, "could not be started", hadAttached: false, now: now)
     }
 
     // MARK: Executors
 
     mutating func alive(_ process: pid_t, now: Int64) { executors[process]?.aliveAt = now }
+
+    mutating func attached(_ process: pid_t) { executors[process]?.hasAttached = true }
 
     mutating func replacementAsked(by process: pid_t, now: Int64) -> [SupervisorAction] {
         guard let executor = executors[process], executor.course == .working, course == .working else { return [] }
@@ -141,7 +148,11 @@ struct SupervisorState: Sendable {
         }
         if case .working = course, !executor.isReplaced, vacancies[executor.index] == nil {
             if now - executor.startedAt >= Self.steadyMilliseconds { crashes[executor.index] = nil }
-            if isOrderly { vacancies[executor.index] = now } else { actions += failed(executor.index, "has ended", now: now) }
+            if isOrderly {
+                vacancies[executor.index] = now
+            } else {
+                actions += failed(executor.index, "has ended", hadAttached: executor.hasAttached, now: now)
+            }
         }
         return actions + [.sweep]
     }
@@ -155,10 +166,11 @@ struct SupervisorState: Sendable {
     }
 
     /// - Parameter what: became of the one in this place.
-    private mutating func failed(_ index: UInt32, _ what: String, now: Int64) -> [SupervisorAction] {
+    private mutating func failed(_ index: UInt32, _ what: String, hadAttached: Bool, now: Int64) -> [SupervisorAction] {
         let count = crashes[index, default: 0]
         crashes[index] = count + 1
-        let pause = Self.backoffMilliseconds[min(count, Self.backoffMilliseconds.count - 1)]
+        let backoff = Self.backoffMilliseconds[min(count, Self.backoffMilliseconds.count - 1)]
+        let pause = hadAttached ? min(backoff, Self.attachedBackoffMilliseconds) : backoff
         vacancies[index] = now + pause
         guard pause > 0 else { return [] }
         let text =
