@@ -318,7 +318,7 @@ struct NetPlacementTests {
     }
 
     /// The group takes what is in no queue when it starts: what is added with it, or brings it along, is in one.
-    @Test(arguments: 0..<3) func receiverThatIsAddedWithTheGroup_isNoChildOfIt(form: Int) async {
+    @Test(arguments: 0..<4) func receiverThatIsAddedWithTheGroup_isNoChildOfIt(form: Int) async {
         let (child, receiver) = (Value(1), Keep<Int>())
         child.deliver(to: receiver)
         let group = GroupOperation(child)
@@ -329,10 +329,33 @@ struct NetPlacementTests {
         switch form {
         case 0: queue.addOperations([group, receiver], waitUntilFinished: false)
         case 1: queue.addOperations([receiver, group], waitUntilFinished: false)
-        default: queue.addOperation(receiver)
+        case 2: queue.addOperation(receiver)
+        default: receiver.add(to: queue)
         }
         for operation in [group, receiver] { await operation.ended() }
         #expect(group.operations.count == 1 && receiver.outcome?.isSuccess == true)
+    }
+
+    /// A group of its own around the producer comes along, as to a queue.
+    @Test func receiverThatARunningGroupAdds_bringsTheGroupOfItsProducer() async {
+        let (child, receiver) = (Value(1), PassOn<Int>())
+        child.deliver(to: receiver)
+        let inner = GroupOperation(child)
+        let outer = AddsLater(Step()) { $0.addOperation(receiver) }
+        queue.addOperation(outer)
+        for operation in [outer, inner, receiver] { await operation.ended() }
+        #expect(outer.outcome?.isSuccess == true && receiver.outcome?.value == 1 && outer.operations.count == 3)
+    }
+
+    /// What a running group is given together is in it before a group of that starts.
+    @Test func receiverThatARunningGroupAddsWithTheGroup_isNoChildOfThat() async {
+        let (child, receiver) = (Value(1), Keep<Int>())
+        child.deliver(to: receiver)
+        let inner = GroupOperation(child)
+        let outer = AddsLater(Step()) { $0.addOperations([inner, receiver]) }
+        queue.addOperation(outer)
+        for operation in [outer, inner, receiver] { await operation.ended() }
+        #expect(inner.operations.count == 1 && outer.operations.count == 3)
     }
 }
 
@@ -344,5 +367,20 @@ private final class WaitsForGroup: AOperationQueueDelegate {
 
     func operationQueue(_ queue: AOperationQueue, willAddOperation operation: Foundation.Operation) {
         if operation === receiver { _ = begun.wait(timeout: .now() + 0.2) }
+    }
+}
+
+/// Adds to itself when its first child has ended.
+private final class AddsLater: GroupOperation, @unchecked Sendable {
+    private let first: Foundation.Operation
+    private let adding: (GroupOperation) -> Void
+
+    init(_ first: Foundation.Operation, _ adding: @escaping (GroupOperation) -> Void) {
+        (self.first, self.adding) = (first, adding)
+        super.init([first])
+    }
+
+    override func operationDidFinish(_ operation: Foundation.Operation, withErrors errors: [AOperationError]) {
+        if operation === first { adding(self) }
     }
 }

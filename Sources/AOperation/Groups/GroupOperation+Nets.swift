@@ -23,7 +23,7 @@ extension GroupOperation {
     final func belongings(of operation: Foundation.Operation) -> [Foundation.Operation] {
         guard (operation as? AOperation)?.hasDeliveryNet == true else { return [operation] }
         let others = membersBeside([operation])
-        let members = belongings(of: operation, without: Set(others.map { ObjectIdentifier($0) }))
+        let members = belongings(of: operation, without: Set(others.map { ObjectIdentifier($0) }), withFreshGroups: true)
         for member in others { addToQueue(member) }
         return members
     }
@@ -44,10 +44,10 @@ extension GroupOperation {
     }
 
     private func belongings(
-        of operation: Foundation.Operation, without excluded: Set<ObjectIdentifier>
+        of operation: Foundation.Operation, without excluded: Set<ObjectIdentifier>, withFreshGroups: Bool = false
     ) -> [Foundation.Operation] {
         guard let operation = operation as? AOperation else { return [operation] }
-        var members = candidates(near: operation, without: excluded)
+        var members = candidates(near: operation, without: excluded, withFreshGroups: withFreshGroups)
         guard members.count > 1 else { return members }
         let isOutside = core.withLock { $0.membership?.lane.root === Lane.outside }
         members.removeAll { member in
@@ -165,13 +165,17 @@ extension GroupOperation {
     /// a group around this one is asked before.
     final func candidates(near operation: AOperation) -> [AOperation] { candidates(near: operation, without: []) }
 
-    private func candidates(near operation: AOperation, without excluded: Set<ObjectIdentifier>) -> [AOperation] {
+    /// - Parameter withFreshGroups: in place of what is in a group that nobody has added, that group: nobody else brings it along.
+    private func candidates(
+        near operation: AOperation, without excluded: Set<ObjectIdentifier>, withFreshGroups: Bool = false
+    ) -> [AOperation] {
         guard operation.hasDeliveryNet else { return [operation] }
         return AdmissionOrder.collect(
             from: operation,
             standingFor: { [self] neighbour in
-                guard let member = neighbour.representative(in: self), !excluded.contains(ObjectIdentifier(member)) else { return nil }
-                return member
+                var member = neighbour.representative(in: self)
+                if member == nil, withFreshGroups { member = neighbour.freshOutermost }
+                return member.flatMap { excluded.contains(ObjectIdentifier($0)) ? nil : $0 }
             }
         ) { member in
             member.neighboursInNet
@@ -180,6 +184,12 @@ extension GroupOperation {
 }
 
 extension AOperation {
+    /// The group around all that it is in, if nobody has added that.
+    fileprivate var freshOutermost: AOperation? {
+        let group = outermost
+        return group.isInitialized && group.isInNoKnownQueue ? group : nil
+    }
+
     /// The child of `group` that this operation is, or is in; the operation itself when it is in no group; nil when
     /// it is somewhere else.
     fileprivate func representative(in group: GroupOperation) -> AOperation? {

@@ -150,7 +150,13 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     /// Adds children, in this order.
     public final func addOperations(_ operations: [Foundation.Operation]) {
-        for operation in operations { addOperation(operation) }
+        let lane = operations.count > 1 ? current.lane.withLock { $0 } : nil
+        guard let lane else {
+            for operation in operations { addOperation(operation) }
+            return
+        }
+        // A group takes what is in no group when it starts: not what is added with it.
+        lane.withoutStarts { for operation in operations { addOperation(operation) } }
     }
 
     /// Adds an error of the group's own: the group fails with it, after its children's failures.
