@@ -31,5 +31,5 @@ extension Scheduler {
     /// inputs come to other facts or messages than before, also under the same ``Rules``: a recording is replayed by its own number only.
     ///
     /// Journals know nothing of it: their facts say what was decided.
-    public static let decisionsVersion: UInt32 = 8
+    public static let decisionsVersion: UInt32 = 9
 }

@@ -31,7 +31,8 @@ private final class Describes: AsyncOperation<String>, ClusterOperation, @unchec
     override func run() async throws -> String { parameters.text }
 }
 
-/// There is one at a time.
+/// There is one at a time. Its body takes wall time: the clock of the cluster stands still while it executes, whatever the
+/// program does meanwhile.
 private final class Only: AsyncOperation<String>, ClusterOperation, UniqueOperation, @unchecked Sendable {
     struct Parameters: Codable, Sendable {
         var seconds: Double
@@ -39,18 +40,14 @@ private final class Only: AsyncOperation<String>, ClusterOperation, UniqueOperat
 
     let parameters: Parameters
     let uniqueId = "only"
-    private let clock: any Clock<Duration>
 
-    init(_ parameters: Parameters, clock: any Clock<Duration>) {
+    init(_ parameters: Parameters) {
         self.parameters = parameters
-        self.clock = clock
         super.init()
     }
 
-    convenience init(_ parameters: Parameters) { self.init(parameters, clock: ContinuousClock()) }
-
     override func run() async throws -> String {
-        try await clock.sleep(for: .seconds(parameters.seconds))
+        try await Task.sleep(for: .seconds(parameters.seconds))
         return "alone"
     }
 }
@@ -100,7 +97,7 @@ private struct Needs: AOperationCondition {
     private func cluster() async throws -> InMemoryCluster {
         let cluster = try InMemoryCluster(workers: 1, clock: .virtual)
         try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
-        try await cluster.register(Only.self) { [clock = cluster.clock] in Only($0, clock: clock) }
+        try await cluster.register(Only.self)
         try await cluster.register(Describes.self)
         return cluster
     }

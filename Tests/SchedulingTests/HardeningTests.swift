@@ -132,6 +132,19 @@ import Testing
         #expect(graph(max: 1, after: ["tail"]).faults().isEmpty)
     }
 
+    /// It takes the keys of what is done first for a condition, and keeps them as well.
+    @Test func whatKeepsTheKeyOfADependentOperation_whileItsNetNeedsThePlaceOfOneThatNeedsIt_isRefused() {
+        func graph(max: Int) -> Graph {
+            let asks = Sketch.op("tail", receives: ["a"], retries: 1).having {
+                $0.retriesNet = true
+                $0.conditions = [Condition(.probe(Probe(type: "probe", parameters: 0)))]
+            }
+            return Sketch.group("root", [.op("a"), .preparing(asks, [0: .keyed("?probe.0", "k")]), .keyed("other", "k")], max: max).graph()
+        }
+        #expect(graph(max: 1).faults().map(\.path) == ["tail"])
+        #expect(graph(max: 2).faults().isEmpty)
+    }
+
     /// Each group's place is held by a member that waits for a place of the other one.
     @Test func waitingInsideMembers_forPlacesOfEachOther_isRefused() {
         func graph(test: Int, second: [String] = []) -> Graph {

@@ -60,11 +60,11 @@ extension Graph {
 
     /// Tails of delivery nets that keep keys, where others that need keys may hold all places that the net needs to begin anew.
     private func retryFaults(_ layout: GraphLayout, _ check: inout PlaceCheck) -> [AdmissionError] {
-        guard let scopes = layout.scopes else { return [] }
+        guard let scopes = layout.scopes, let locks = layout.locks else { return [] }
         var faults: [AdmissionError] = []
         for group in nodes.indices {
             guard case .group(let kind) = nodes[group].kind, kind.maxConcurrent > 0, !kind.isOrdered else { continue }
-            let tails = layout.children[group].map(Int.init).filter { !scopes.members(of: Int32($0)).isEmpty && namesKeys($0) }
+            let tails = layout.children[group].map(Int.init).filter { !scopes.members(of: Int32($0)).isEmpty && locks.asks($0) }
             guard !tails.isEmpty else { continue }
             let keyed = layout.children[group].map(Int.init).filter { layout.subtree(of: $0).contains(where: namesKeys) }
             guard keyed.count > kind.maxConcurrent else { continue }

@@ -136,13 +136,13 @@ struct PlaceCheck {
     /// Whether members may have to wait for places.
     private func hasFewPlaces(_ group: Int, _ limit: Int) -> Bool { limit > 0 && layout.children.count(group) > limit }
 
-    /// Whether a group around the node holds keys while that waits, up to and including the member that it is in.
+    /// Whether something around the node holds keys while that waits, up to and including the member that it is in.
     private func holdsKey(_ node: Int, inside member: Int) -> Bool {
         guard let plan = layout.locks else { return false }
         var around = node
         repeat {
             around = graph.nodes[around].parent
-            if case .group = graph.nodes[around].kind, plan.asks(around) { return true }
+            if plan.asks(around) { return true }
         } while around != member
         return false
     }
