@@ -323,7 +323,7 @@ struct NetPlacementTests {
         child.deliver(to: receiver)
         let group = GroupOperation(child)
         let (queue, begun) = (AOperationQueue(), DispatchSemaphore(value: 0))
-        group.didStart { begun.signal() }
+        child.didStart { begun.signal() }
         let delegate = WaitsForGroup(receiver, begun)
         queue.delegate = delegate
         switch form {
@@ -334,6 +334,21 @@ struct NetPlacementTests {
         }
         for operation in [group, receiver] { await operation.ended() }
         #expect(group.operations.count == 1 && receiver.outcome?.isSuccess == true)
+    }
+
+    /// The group comes along with the first, and begins before the second is in the queue.
+    @Test(arguments: [false, true]) func receiversThatAreAddedTogether_areNoChildrenOfTheGroupOfTheirProducers(byDependent: Bool) async {
+        let (first, second) = (Value(1), Value(2))
+        let receivers = [first.deliver(to: Keep<Int>()), second.deliver(to: Keep<Int>())]
+        let group = GroupOperation(first, second)
+        let (queue, begun) = (AOperationQueue(), DispatchSemaphore(value: 0))
+        first.didStart { begun.signal() }
+        let delegate = WaitsForGroup(receivers[1], begun)
+        queue.delegate = delegate
+        let last = Step().dependencies(receivers)
+        if byDependent { last.add(to: queue) } else { queue.addOperations(receivers + [last], waitUntilFinished: false) }
+        for operation in [group, last] { await operation.ended() }
+        #expect(group.operations.count == 2 && receivers.allSatisfy { $0.outcome?.isSuccess == true })
     }
 
     /// A group of its own around the producer comes along, as to a queue.
@@ -359,7 +374,7 @@ struct NetPlacementTests {
     }
 }
 
-/// Before one is added: gives a group that was added before time to begin, should it.
+/// Before one is added: gives a group that was added before time to begin its first child, should it: it has taken what it takes.
 private final class WaitsForGroup: AOperationQueueDelegate {
     private let (receiver, begun): (AOperation, DispatchSemaphore)
 

@@ -175,7 +175,7 @@ extension GroupOperation {
             standingFor: { [self] neighbour in
                 var member = neighbour.representative(in: self)
                 if member == nil, withFreshGroups { member = neighbour.freshOutermost }
-                return member.flatMap { excluded.contains(ObjectIdentifier($0)) ? nil : $0 }
+                return member.flatMap { $0.isLeft(to: self) && !excluded.contains(ObjectIdentifier($0)) ? $0 : nil }
             }
         ) { member in
             member.neighboursInNet
@@ -189,6 +189,9 @@ extension AOperation {
         let group = outermost
         return group.isInitialized && group.isInNoKnownQueue ? group : nil
     }
+
+    /// Whether nobody else is about to add it.
+    fileprivate func isLeft(to group: GroupOperation) -> Bool { core.withLock { !$0.isReserved || $0.group === group } }
 
     /// The child of `group` that this operation is, or is in; the operation itself when it is in no group; nil when
     /// it is somewhere else.

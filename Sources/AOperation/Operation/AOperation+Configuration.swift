@@ -114,9 +114,11 @@ extension AOperation {
         let (net, isScoped) = netToAdd()
         let groups = net.filter { $0 is GroupOperation && !$0.isAbandonedGroup }
         let mayEnter: (AOperation) -> Bool = { [self] in lane.root === Lane.outside || $0 === self || $0.isInNoKnownQueue }
+        let reservation = Reservation(net.count > 1 && !groups.isEmpty ? net : [])
+        defer { reservation.end() }
         // Who waits for whom in retry scopes is known of members alone: what fails before that is known would be taken for what nobody waits
-        // for. And a group takes what is in no queue when it starts: not what comes with it.
-        lane.enterTogether(isScoped || net.count > 1 && !groups.isEmpty) {
+        // for.
+        lane.enterTogether(isScoped) {
             for member in net where mayEnter(member) { enter(member) }
         }
         for group in groups where group.isAbandonedGroup {

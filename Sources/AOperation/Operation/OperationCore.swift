@@ -32,6 +32,8 @@ struct OperationCore {
     var announcingWatches = WatchList()
     /// Whether a Foundation queue has asked, of this operation or of one that it delivers to, before it was started.
     var wasAsked = false
+    /// Whether somebody is about to add it to a queue, together with others: no group takes it.
+    var isReserved = false
     /// Whether it may have been told that the operation was blocked.
     var wasBlocked = false
     /// One of them, until Foundation has started the operation.

@@ -18,13 +18,13 @@ extension AOperationQueue {
     final func add(inOrder operations: [AOperation]) {
         let early = epochsOfEarly(among: operations)
         RetryScope.foresee(operations)
-        lane.enterTogether(operations.count > 1 && operations.contains { $0 is GroupOperation }) {
-            for operation in operations {
-                if let epoch = early[ObjectIdentifier(operation)] {
-                    add(operation, epoch: epoch)
-                } else {
-                    addOperation(operation)
-                }
+        let reservation = Reservation(operations.count > 1 ? operations : [])
+        defer { reservation.end() }
+        for operation in operations {
+            if let epoch = early[ObjectIdentifier(operation)] {
+                add(operation, epoch: epoch)
+            } else {
+                addOperation(operation)
             }
         }
     }

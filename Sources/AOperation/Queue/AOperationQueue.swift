@@ -95,24 +95,24 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         var admitted: [Foundation.Operation] = []
         var plain: [PlainMember] = []
         RetryScope.foresee(operations)
-        // A group takes what is in no queue when it starts: not what was added with it.
-        lane.enterTogether(operations.count > 1 && operations.contains { $0 is GroupOperation }) {
-            for operation in operations {
-                if let operation = operation as? AOperation {
-                    guard !operation.isAlone else {
-                        if enter(operation) { admitted.append(operation) }
-                        continue
-                    }
-                    guard let operation = operation.standIn else { continue }
-                    let epoch = epoch(forNetOf: operation)
-                    operation.enterNet(into: lane) { member in
-                        if enter(member, epoch: epoch) { admitted.append(member) }
-                    }
-                } else {
-                    plain.append(admitPlain(operation))
+        var reservation: Reservation?
+        for (index, operation) in operations.enumerated() {
+            if let operation = operation as? AOperation {
+                guard !operation.isAlone else {
+                    if enter(operation) { admitted.append(operation) }
+                    continue
                 }
+                if reservation == nil { reservation = Reservation(operations[index...]) }
+                guard let operation = operation.standIn else { continue }
+                let epoch = epoch(forNetOf: operation)
+                operation.enterNet(into: lane) { member in
+                    if enter(member, epoch: epoch) { admitted.append(member) }
+                }
+            } else {
+                plain.append(admitPlain(operation))
             }
         }
+        reservation?.end()
         super.addOperations(admitted, waitUntilFinished: false)  // one by one, Foundation looks around for each
         if wait { EndOfOperations.wait(for: operations.compactMap { $0 as? AOperation }, plain) }
     }
