@@ -19,6 +19,11 @@ final class UnitRunner {
         case deciding
     }
 
+    private struct Prepared {
+        let operation: any ClusterOperation
+        let relay: UnitRelay
+    }
+
     var registry: OperationRegistry
     private let loop: EventLoop
     private let queue = AOperationQueue()
@@ -39,13 +44,17 @@ final class UnitRunner {
     var openStream: (@Sendable (WireAssignment) -> any StreamCursor)?
     private var bodies: [UnitKey: Body] = [:]
     /// Stand in the line, or have begun without the loop knowing.
-    private var prepared: [UnitKey: any ClusterOperation] = [:]
+    private var prepared: [UnitKey: Prepared] = [:]
     /// Were taken out of the line, and have not begun.
-    private var spare: [UnitKey: any ClusterOperation] = [:]
+    private var spare: [UnitKey: Prepared] = [:]
+    /// Have ended in this turn.
+    private var over: [any ClusterOperation] = []
     /// How long the loop was kept by preparing operations in this turn.
     private var preparing = Duration.zero
     /// After so long the rest is prepared when it begins: the loop has other things to do.
     private static let preparingMax = Duration.milliseconds(2)
+    /// So few are let go of by the loop.
+    private static let overMax = 16
     private let line: StartLine?
     private let whenBegun: (UnitKey, _ at: Int64) -> Void
     private let background = DispatchQueue.global()
@@ -85,7 +94,7 @@ final class UnitRunner {
             background.async { end(Self.within(span) { decider.decide() }) }
         case .execute where blobs.isEmpty:
             let stoodInLine = line?.take(key) == true
-            if let operation = prepared.removeValue(forKey: key) ?? spare[key] {
+            if let operation = (prepared.removeValue(forKey: key) ?? spare[key])?.operation {
                 let begins = stoodInLine || spare.removeValue(forKey: key) != nil
                 bodies[key] = .running(operation)
                 if begins { operation.add(to: queue) }
@@ -193,7 +202,7 @@ final class UnitRunner {
         case .operation(let operation, let sends, let redaction, let span):
             bodies[key] = .running(operation)
             if sends { relayElements(of: operation, key) }
-            relay(operation, key, redaction, span)
+            _ = relay(operation, key, redaction, span)
             operation.add(to: queue)
             if stop || kill { self.stop(key) }
             if kill { _ = self.kill(key) }
@@ -201,35 +210,12 @@ final class UnitRunner {
     }
 
     /// Before it is added to the queue.
-    private func relay(_ operation: any ClusterOperation, _ key: UnitKey, _ redaction: Redaction, _ span: BodySpan?) {
-        operation.relayProgress(to: progressRelay(of: key))
-        operation.relayLog(to: logRelay(of: key, redaction))
-        relayProducts(of: operation, key)
-        let end = completion(of: key)
-        let endUnhurried = completion(of: key, isHurried: false)
-        let (hostName, line) = (hostName, line)
-        operation.whenEnded { [unowned operation] outcome in
-            // Before the next one begins.
-            let endedAt = WallClock.milliseconds()
-            // The loop is not needed for the slot to be used, so that it may take many ends at once.
-            let end = line?.beginNext() == true ? endUnhurried : end
-            let products = operation.takeProducts()
-            guard outcome.isLarge || !products.isEmpty else {
-                let finished = Self.finished(outcome, hostName: hostName, redaction)
-                span?.end(finished.ending)
-                return end(finished.ended(at: endedAt))
-            }
-            // Hashing takes its time, and this may be a cooperative thread.
-            let held = Products(operations: products)
-            let name = operation.errorName
-            DispatchQueue.global().async {
-                let finished = Self.adding(
-                    held.operations, to: Self.finished(outcome, hostName: hostName, redaction), name: name, hostName: hostName)
-                span?.end(finished.ending)
-                end(finished.ended(at: endedAt))
-                for product in held.operations { product.cancelUnqueued() }
-            }
-        }
+    private func relay(_ operation: any ClusterOperation, _ key: UnitKey, _ redaction: Redaction, _ span: BodySpan?) -> UnitRelay {
+        whenStarting(key)
+        let relay = UnitRelay(
+            of: operation, key, for: self, on: loop, line: line, progress: progress, hostName: hostName, redaction, span)
+        relay.listen()
+        return relay
     }
 
     // MARK: The line
@@ -237,36 +223,41 @@ final class UnitRunner {
     /// Prepares it to begin when another one ends. What needs the loop to begin only keeps its place in the line.
     func lineUp(_ key: UnitKey, _ assignment: WireAssignment, context: UnitContext) {
         guard let line else { return }
-        guard let operation = spare.removeValue(forKey: key) ?? prepare(key, assignment, context) else { return line.append(key, nil) }
-        prepared[key] = operation
-        let announce = onLoop(isHurried: false) { (runner: UnitRunner, at: Int64) in runner.begun(key, at: at) }
+        guard let ready = spare.removeValue(forKey: key) ?? prepare(key, assignment, context) else { return line.append(key, nil) }
+        prepared[key] = ready
         let queue = queue
         // Strong: an order to stop may end it for the loop before it is added.
         line.append(key) {
-            announce(WallClock.milliseconds())
-            operation.add(to: queue)
+            ready.relay.begins()
+            ready.operation.add(to: queue)
         }
     }
 
     /// Nil: it is to be made when it begins. Secrets are read then; and what sends needs the loop.
-    private func prepare(_ key: UnitKey, _ assignment: WireAssignment, _ context: UnitContext) -> (any ClusterOperation)? {
+    private func prepare(_ key: UnitKey, _ assignment: WireAssignment, _ context: UnitContext) -> Prepared? {
         guard preparing < Self.preparingMax, registry.entries[assignment.operation]?.sends == false else { return nil }
         let begin = ContinuousClock.now
         defer { preparing += begin.duration(to: .now) }
         let built = Self.build(assignment, registry: registry, context: context, blobs: [:], openStream)
         guard case .operation(let operation, _, let redaction, let span) = built, redaction == Redaction() else { return nil }
-        relay(operation, key, redaction, span)
-        return operation
+        return Prepared(operation: operation, relay: relay(operation, key, redaction, span))
     }
 
     /// The loop has had its turn.
-    func turnEnds() { preparing = .zero }
+    func turnEnds() {
+        preparing = .zero
+        guard over.count >= Self.overMax else { return over.removeAll(keepingCapacity: true) }
+        // Letting go of many takes its time, too.
+        let released = over
+        over = []
+        background.async { withExtendedLifetime(released) {} }
+    }
 
     /// It does not begin here.
     func discard(_ key: UnitKey) { spare[key] = nil }
 
-    private func begun(_ key: UnitKey, at: Int64) {
-        guard let operation = prepared.removeValue(forKey: key) else { return }
+    func begun(_ key: UnitKey, at: Int64) {
+        guard let operation = prepared.removeValue(forKey: key)?.operation else { return }
         bodies[key] = .running(operation)
         whenBegun(key, at)
     }
@@ -279,7 +270,7 @@ final class UnitRunner {
         guard let line else { return [] }
         let waiting = line.takeAll(closing: closing)
         for key in waiting { spare[key] = prepared.removeValue(forKey: key) }
-        for (key, operation) in prepared { bodies[key] = .running(operation) }
+        for (key, begun) in prepared { bodies[key] = .running(begun.operation) }
         prepared.removeAll(keepingCapacity: true)
         return waiting
     }
@@ -326,22 +317,6 @@ final class UnitRunner {
     /// Whether its body has not ended, also if it has begun without the loop knowing.
     func isRunning(_ key: UnitKey) -> Bool { bodies[key] != nil || prepared[key] != nil }
 
-    private func progressRelay(of key: UnitKey) -> @Sendable (OperationProgress) -> Void {
-        let announce = onLoop { (runner: UnitRunner, _: Void) in runner.whenProgressed() }
-        return { [progress] news in
-            if progress.put(news, of: key, at: WallClock.milliseconds()) { announce(()) }
-        }
-    }
-
-    private func logRelay(of key: UnitKey, _ redaction: Redaction) -> @Sendable (String) -> Void {
-        let relay = LogRelay(redaction)
-        let announce = onLoop { (runner: UnitRunner, _: Void) in
-            // Nobody looks for what comes behind the end.
-            if runner.bodies[key] != nil { runner.whenLogged(key, relay.take()) }
-        }
-        return { line in if relay.append(line) { announce(()) } }
-    }
-
     private func relayElements(of operation: any ClusterOperation, _ key: UnitKey) {
         guard let sender = operation as? any PartialResultOperation else { return }
         let deliver = onLoop { (runner: UnitRunner, event: ElementRelay.Event) in
@@ -354,40 +329,15 @@ final class UnitRunner {
         whenSending(key, relay.gate, relaying.sentCount)
     }
 
-    /// Invariant behind `@unchecked Sendable`: nobody else uses what was produced.
-    private struct Products: @unchecked Sendable {
-        let operations: [Foundation.Operation]
+    /// Nobody looks for what comes behind the end.
+    func logged(_ key: UnitKey, _ log: LogRelay) {
+        if bodies[key] != nil { whenLogged(key, log.take()) }
     }
 
-    /// What a success has produced goes with it, as a whole; if it cannot, there is no success.
-    private static func adding(
-        _ products: [Foundation.Operation], to finished: Finished, name: String, hostName: String
-    ) -> Finished {
-        guard case .success = finished.ending, !products.isEmpty else { return finished }
-        do {
-            return finished.adding(try ProducedGraph(products, from: .worker).addition)
-        } catch {
-            return Finished(.failure([.product(error, publisher: name, host: hostName)]))
-        }
-    }
-
-    private func relayProducts(of operation: any ClusterOperation, _ key: UnitKey) {
-        whenStarting(key)
-        typealias Product = (result: Result<WireAddition, ProductRefused>, name: String)
-        let deliver = onLoop { (runner: UnitRunner, product: Product) in
-            runner.whenProduced(key, product.result, product.name)
-            // It cannot have what it wants to.
-            if case .failure = product.result { runner.stop(key) }
-        }
-        operation.relayProducts { [unowned operation] product, id in
-            do {
-                deliver((.success(try ProducedGraph([product], id: id, from: .worker).addition), operation.errorName))
-            } catch {
-                let refused = error as? ProductRefused ?? ProductRefused(reason: error.localizedDescription)
-                deliver((.failure(refused), operation.errorName))
-            }
-            product.cancelUnqueued()
-        }
+    func produced(_ key: UnitKey, _ result: Result<WireAddition, ProductRefused>, _ publisher: String) {
+        whenProduced(key, result, publisher)
+        // It cannot have what it wants to.
+        if case .failure = result { stop(key) }
     }
 
     // MARK: Stopping
@@ -423,45 +373,23 @@ final class UnitRunner {
 
     // MARK: Ends
 
-    private func completion(of key: UnitKey, isHurried: Bool = true) -> @Sendable (Finished) -> Void {
-        onLoop(isHurried: isHurried) { (runner: UnitRunner, finished: Finished) in runner.ended(key, finished) }
+    private func completion(of key: UnitKey) -> @Sendable (Finished) -> Void {
+        onLoop { (runner: UnitRunner, finished: Finished) in runner.ended(key, finished) }
     }
 
-    private func ended(_ key: UnitKey, _ finished: Finished) {
-        guard bodies.removeValue(forKey: key) != nil else { return }
+    func ended(_ key: UnitKey, _ finished: Finished) {
+        guard let body = bodies.removeValue(forKey: key) else { return }
+        if case .running(let operation) = body { over.append(operation) }
         whenEnded(key, finished)
     }
 
     /// A way for other threads to call `body` on the loop's thread.
     private func onLoop<Value: Sendable>(
-        isHurried: Bool = true, _ body: @escaping @Sendable (UnitRunner, Value) -> Void
+        _ body: @escaping @Sendable (UnitRunner, Value) -> Void
     ) -> @Sendable (Value) -> Void {
         // Only dereferenced on the loop's thread.
         nonisolated(unsafe) let runner = self
         let loop = loop
-        guard isHurried else { return { value in loop.submitUnhurried { body(runner, value) } } }
         return { value in loop.submit { body(runner, value) } }
-    }
-
-    private static func finished(_ outcome: ClusterOutcome, hostName: String, _ redaction: Redaction) -> Finished {
-        switch outcome {
-        case .success(let value):
-            return Finished(value)
-        case .failure(let errors):
-            var finished = Finished(.failure(errors.map { redaction.apply(to: WireOperationFailure($0, host: hostName)) }))
-            finished.isUnbegun = errors.contains { $0.publishedError is UnbegunAttempt }
-            return finished
-        case .cancelled:
-            return Finished(.cancelled)
-        }
-    }
-}
-
-extension ClusterOutcome {
-    fileprivate var isLarge: Bool {
-        switch self {
-        case .success(let value): value.bytes.count >= 1 << 20
-        case .failure, .cancelled: false
-        }
     }
 }
