@@ -76,7 +76,7 @@ test: dependencies  ## build and run every test
 	scripts/check-instructions.sh
 	# Of more seeds than tests would take that are not optimised.
 	.build/release/aop-sim --complete --runs 1500
-	.build/release/aop-sim --planted --seeds-max 1000
+	.build/release/aop-sim --planted
 
 .PHONY: check-release
 check-release: build  ## what only a release build shows: no method that the optimiser emptied, and the tour; `make test` ends with it
@@ -153,6 +153,11 @@ chaos: dependencies  ## kill and freeze real processes as often as the promises 
 	for product in aop-sim aop-fuzz aop-count TrialFlood; do $(SWIFT) build --product $$product || exit 1; done
 	AOP_CHAOS=long AOP_TEST_PRODUCTS="$$($(SWIFT) build -c release --show-bin-path)" AOP_TEST_LIMIT=10800 \
 		scripts/run-tests.sh --filter 'SystemTests.Chaos'
+
+.PHONY: check-scale
+check-scale: dependencies  ## a graph of a million units, whose coordinator is killed in the middle, against its first targets; UNITS=n
+	$(SWIFT) build -c release --product aop
+	scripts/check-scale.sh .build/release/aop $(or $(UNITS),1000000)
 
 .PHONY: fuzz
 fuzz: dependencies  ## random inputs for what reads others' bytes; TARGET=name (default all), INPUTS=n (default 1000000), FUZZER=own

@@ -54,6 +54,8 @@ enum CoordinatorLimits {
     static let partBytesInFlight = 8 << 20
     /// Between two looks whether the data directory and its files are there, and whether this process can open another file.
     static let lookAroundMilliseconds: Int64 = 1_000
+    /// So much more memory than before, and what the allocator keeps of it for later goes back to the system.
+    static let residentGrowthBytes = 64 << 20
     /// Milliseconds between two tries to cut a log of the journal that is too long: what is copied then holds up commits.
     static let logCutMilliseconds: Int64 = 3_000
     /// Large values that go to the disk together, at most: the first one waits for the last.

@@ -61,7 +61,22 @@ public enum PlantedDefect: String, CaseIterable, Sendable {
 }
 
 extension PlantedDefect {
-    /// Within so many seeds, from 0 on, it is found.
+    /// The seeds with which it is looked for, each below ``seedsMax``. Where it is rare, the first is one with which it was found when this was
+    /// written; should the simulator have changed since, the others follow.
+    public var seeds: some Sequence<UInt64> {
+        let first: UInt64 =
+            switch self {
+            case .startAfterLease: 1_208
+            case .runAfterLockLease: 543
+            case .straysForgotten: 2_151
+            case .linkOfAnotherAttempt: 1_102
+            case .valueBeforeDisk: 140
+            default: 0
+            }
+        return (0..<seedsMax).lazy.map { (first + $0) % seedsMax }
+    }
+
+    /// Within so many seeds it is found.
     public var seedsMax: UInt64 {
         switch self {
         case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten,

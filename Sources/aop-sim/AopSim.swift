@@ -50,7 +50,7 @@ struct AopSim: ParsableCommand {
     private func findAll() throws {
         var missed: [PlantedDefect] = []
         for defect in PlantedDefect.allCases where defect.seedsMax <= seedsMax ?? .max {
-            let seed = (0..<defect.seedsMax).first { Simulation(SimulationPlan(seed: $0, defect: defect)).run().violation != nil }
+            let seed = defect.seeds.first { Simulation(SimulationPlan(seed: $0, defect: defect)).run().violation != nil }
             print("\(defect.rawValue): \(seed.map { "found with seed \($0)" } ?? "NOT FOUND"), within \(defect.seedsMax)")
             if seed == nil { missed.append(defect) }
         }

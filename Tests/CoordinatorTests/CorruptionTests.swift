@@ -140,6 +140,38 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: file.path))
     }
 
+    /// The log had all of its facts, and went with the witness: the schema alone says nothing of a first start.
+    @Test(arguments: [false, true]) func directoryWhoseJournalHoldsNothing_isNotTakenForANewOne(hasWitness: Bool) throws {
+        let data = temporary.path + "/data"
+        do {
+            let used = CoordinatorConfiguration(dataDirectory: temporary.path + "/used")
+            let recovery = try Recovery(used, logger: TestCoordinator.quiet)
+            try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            for name in ["journal.sqlite", "history.sqlite"] {
+                try FileManager.default.copyItem(atPath: "\(used.dataDirectory)/\(name)", toPath: "\(data)/\(name)")
+            }
+            withExtendedLifetime(recovery) {}
+        }
+        if hasWitness { try Data().write(to: URL(fileURLWithPath: "\(data)/journal.acknowledged")) }
+        let gone = JournalError.journalIsGone(path: "\(data)/journal.sqlite", remains: "\(data)/history.sqlite")
+        #expect(throws: gone) { try Recovery(configuration(), logger: TestCoordinator.quiet) }
+        #expect(throws: gone) { try JournalVerification(dataDirectory: data) }
+        try FileManager.default.removeItem(atPath: "\(data)/history.sqlite")
+        #expect(throws: Never.self) { try Recovery(configuration(), logger: TestCoordinator.quiet) }
+    }
+
+    /// Whoever opens a pipe waits for another one who does.
+    @Test(arguments: ["journal.acknowledged", "elements.sqlite-wal", "elements.acknowledged"])
+    func pipeInPlaceOfAFile_isRefused(_ name: String) throws {
+        let data = temporary.path + "/data"
+        try FileManager.default.createDirectory(
+            atPath: data, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        #expect(mkfifo("\(data)/\(name)", 0o600) == 0)
+        #expect(throws: DataDirectoryError.notAFile(path: "\(data)/\(name)")) {
+            try Recovery(configuration(), logger: TestCoordinator.quiet)
+        }
+    }
+
     @Test func anotherJournalOfTheSameLength_isRefused() throws {
         let (database, directory) = try makeDatabase()
         let end = try database.commit([batch(Facts.types(0..<1), after: .empty)], after: .empty)

@@ -10,10 +10,15 @@ enum DurableFiles {
     /// - Throws: `BackupError.file`.
     @discardableResult
     static func copy(_ source: String, to destination: String) throws(BackupError) -> Bool {
-        let input = open(source, O_RDONLY | O_CLOEXEC)
+        // What is no file is not waited for.
+        let input = open(source, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         if input < 0, errno == ENOENT { return false }
         guard input >= 0 else { throw failure(source, "open") }
         defer { close(input) }
+        guard isFile(source) else {
+            errno = EINVAL
+            throw failure(source, "copy what is no file")
+        }
         let output = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard output >= 0 else { throw failure(destination, "make the file") }
         defer { close(output) }

@@ -188,6 +188,12 @@ public final class DataDirectory: Sendable {
         guard status.st_mode & 0o022 == 0 else {
             throw .writableByOthers(path: path, mode: UInt32(status.st_mode & 0o7777))
         }
+        // Whoever opens a pipe waits for another one who does.
+        for name in ["journal.acknowledged", "elements.acknowledged", "elements.sqlite-wal"] {
+            let file = "\(path)/\(name)"
+            guard stat(file, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { continue }
+            throw .notAFile(path: file)
+        }
     }
 
     /// Who has locked the file to work in the directory; nil: who only reads does not write itself down, and one that is gone has not held it.
@@ -210,6 +216,8 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
     case notWritable(path: String, reason: String)
     case notReadable(path: String, reason: String)
     case writableByOthers(path: String, mode: UInt32)
+    /// A pipe, a socket or a device has the name of one of its files.
+    case notAFile(path: String)
     /// A coordinator works in it, or somebody reads it. `holder` is the coordinator's process id, where it could be read.
     case inUse(path: String, holder: Int32?)
     /// A backup was being put in its place, and that was interrupted.
@@ -228,6 +236,8 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
         case .writableByOthers(let path, let mode):
             "the data directory \(path) has mode \(String(mode, radix: 8)): other users could change the journal; "
                 + "name a directory of your own with --data, or: chmod go-w \(path.shellWord)"
+        case .notAFile(let path):
+            "\(path) is no file, but a pipe, a socket or a device; nothing was changed: move it away, and put back the file that was there"
         case .inUse(let path, .some(let holder)):
             "the data directory \(path) is in use by another coordinator (process \(holder)); stop that one, or name another directory with --data"
         case .inUse(let path, .none):

@@ -291,9 +291,13 @@ final class JournalDatabase: Sendable {
         _ path: String, _ action: String, _ body: () throws -> Result
     ) throws(JournalError) -> Result {
         do { return try body() } catch let error as JournalError { throw error } catch let error as DatabaseError {
-            let reason = error.message ?? "SQLite result \(error.resultCode)"
+            var reason = error.message ?? "SQLite result \(error.resultCode)"
+            // A journal with a log of its own leaves none of these.
+            if DurableFiles.isThere(path + "-journal") { reason += "; \(path)-journal is not the coordinator's: move it away" }
             switch error.resultCode {
             case .SQLITE_BUSY, .SQLITE_LOCKED: throw .locked(path: path, action: action)
+            case .SQLITE_CONSTRAINT:
+                throw .database(path: path, action: action, reason: "\(reason): somebody else writes it, perhaps another coordinator")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: throw .damagedFile(path: path, action: action, reason: reason)
             default: throw .database(path: path, action: action, reason: reason)
             }

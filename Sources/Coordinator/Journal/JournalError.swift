@@ -78,7 +78,7 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
         case .otherJournal(let path, let sequence):
             "\(path): its fact \(sequence) is another one than was acknowledged. \(Self.remedy)"
         case .journalIsGone(let path, let remains):
-            "\(path) is missing, and \(remains) belongs to one. Nothing was changed. Put the journal back, with journal.sqlite-wal and "
+            "\(path) is missing, or holds nothing, and \(remains) belongs to one that does. Nothing was changed. Put the journal back, with journal.sqlite-wal and "
                 + "journal.acknowledged, or a backup: aop journal restore. To begin anew, give the coordinator an empty directory, or remove \(remains)"
         case .missingValues(let path, let count, let place):
             "\(path): \(count) large value\(count == 1 ? "" : "s") that the journal names \(count == 1 ? "is" : "are") missing or cut off, "

@@ -55,9 +55,10 @@ final class JournalWitness: Sendable {
 
     /// - Parameter database: the journal in this directory, which ends at `end`; nil: there is none.
     /// - Throws: `JournalError.lostRecords`, `.otherJournal`: it is not the one that others were told of, or is another one of which
-    ///   more was written; `.database`: the file cannot be read.
+    ///   more was written; `.journalIsGone`: it holds nothing, and what is beside it was there because of one that did; `.database`: the
+    ///   file cannot be read.
     static func check(in directory: DataDirectory, _ database: JournalDatabase?, reaches end: JournalEnd) throws(JournalError) {
-        guard let told = try read(path(in: directory)) else { return }
+        guard let told = try read(path(in: directory)) else { return try checkIsNew(directory, end) }
         guard told.sequence <= end.sequence else {
             throw .lostRecords(path: directory.journalPath, acknowledged: told.sequence.rawValue, found: end.sequence.rawValue)
         }
@@ -66,11 +67,18 @@ final class JournalWitness: Sendable {
         guard isKnown else {
             throw .otherJournal(path: directory.journalPath, sequence: told.sequence.rawValue)
         }
+        try checkIsNew(directory, end)
+    }
+
+    /// A journal without facts is one on which no coordinator has begun yet.
+    private static func checkIsNew(_ directory: DataDirectory, _ end: JournalEnd) throws(JournalError) {
+        guard end.sequence == .none, let remains = directory.remainsOfAJournal else { return }
+        throw .journalIsGone(path: directory.journalPath, remains: remains)
     }
 
     /// Nil: there is none, or it was damaged: it says nothing.
     private static func read(_ path: String) throws(JournalError) -> JournalEnd? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return nil }
         guard descriptor >= 0 else { throw failure(path, "open the file") }
         defer { close(descriptor) }

@@ -41,6 +41,7 @@ final class FlightRecorder {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             throw DataDirectoryError.notWritable(path: folder, reason: DataDirectory.reason(errno))
         }
+        guard !DurableFiles.isFile(folder) else { throw DataDirectoryError.notWritable(path: folder, reason: "it is not a directory") }
         let head = Recording.encode(.configuration(configuration.recorded))
         let inFront = sections.reduce(head.count) { $0 + Recording.rowBytes(ofSection: $1.count) }
         let isTooLarge = inFront > bytesMax / 2

@@ -54,6 +54,10 @@ public struct JournalReplay: Sendable {
     public init(recording path: String) throws(RecordingError) {
         self.path = path
         var player = Player()
+        guard DurableFiles.isFile(path) else {
+            let reason = DurableFiles.isThere(path) ? "this is no file" : "there is no such file"
+            throw RecordingError(path: path, reason: reason, remedy: "name a recording, as there are below `flight` in the data directory")
+        }
         do {
             unreadBytes = try Recording.read([UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))) { try player.play($0) }
         } catch { throw RecordingError(path: path, reason: "\(error)") }
@@ -73,8 +77,10 @@ public struct JournalReplay: Sendable {
 public struct RecordingError: Error, Equatable, CustomStringConvertible {
     public let path: String
     public let reason: String
+    /// What to do about it.
+    public var remedy = "a recording is replayed by the release that made it"
 
-    public var description: String { "\(path): \(reason); a recording is replayed by the release that made it (aop journal replay)" }
+    public var description: String { "\(path): \(reason); \(remedy) (aop journal replay)" }
 }
 
 /// Steps a scheduler row by row.

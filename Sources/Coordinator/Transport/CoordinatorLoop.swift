@@ -53,6 +53,7 @@ final class CoordinatorLoop {
     var snapshotWaitsForRoom = false
     /// Boot time of the last look at what nobody tells of.
     var lookedAroundAt: Int64 = 0
+    var freedMemory = FreedMemory()
     var nextNumber: UInt64 = 0
     var outputBytesInFlight = 0
     /// Readers that wait for more.

@@ -58,7 +58,6 @@ struct Recovery {
         }
         let absences = try Absences(in: directory, keepsHistory: configuration.historyMilliseconds != 0)
         var output = try OutputDatabase.open(directory, warn: warn)
-        history = try configuration.historyMilliseconds == 0 ? nil : HistoryDatabase.open(directory, warn: warn)
         let (snapshot, folded, hasForgotten) =
             try found.map { ($0.snapshot, $0.end, $0.hasForgotten) } ?? Self.fold(database, into: &scheduler)
         self.hasForgotten = hasForgotten
@@ -91,6 +90,8 @@ struct Recovery {
         var batch = JournalBatch(after: folded.sequence)
         for fact in outputs.facts { batch.append(fact) }
         end = try database.commit([batch], after: folded)
+        // Behind the first fact: a history beside a journal without any belongs to one that is gone.
+        history = try configuration.historyMilliseconds == 0 ? nil : HistoryDatabase.open(directory, warn: warn)
         if configuration.flightRecorderBytes > 0 {
             recorder = try FlightRecorder(
                 in: directory, epoch: scheduler.epoch, configuration: configuration.scheduling, sections: sections,
@@ -126,7 +127,6 @@ struct Recovery {
         switch try JournalDatabase.look(at: directory) {
         case .nothing:
             try JournalWitness.check(in: directory, nil, reaches: .empty)
-            if let remains = directory.remainsOfAJournal { throw .journalIsGone(path: directory.journalPath, remains: remains) }
             return nil
         case .earlier: return nil
         case .journal(let reader):

@@ -92,10 +92,25 @@ struct ChaosTimes {
     private(set) var milliseconds: [Double] = []
     /// Those during which something else was killed.
     private var hitAgain: [Double] = []
+    private var undisturbed: [Double] = []
 
     mutating func add(from begin: UInt64, to end: UInt64, isHitAgain: Bool = false) {
         milliseconds.append(Double(end - begin) / 1e6)
-        if isHitAgain { hitAgain.append(Double(end - begin) / 1e6) }
+        if isHitAgain { hitAgain.append(Double(end - begin) / 1e6) } else { undisturbed.append(Double(end - begin) / 1e6) }
+    }
+
+    /// One took so long that no neighbour on the machine explains it; or, in the long form, which has the machine to itself, half of those
+    /// that nothing else has hit took longer than they are meant to.
+    func violations(_ title: String, aim: Double, _ scale: ChaosScale) -> [String] {
+        var violations: [String] = []
+        if hitAgain.isEmpty, let longest = milliseconds.max(), longest > aim + scale.slackMilliseconds {
+            violations.append("\(title) \(Int(longest)) ms, and had \(Int(aim + scale.slackMilliseconds)) ms")
+        }
+        let alone = undisturbed.sorted()
+        if ChaosScale.isLong, alone.count > 2, alone[alone.count / 2] > aim {
+            violations.append("\(title) \(Int(alone[alone.count / 2])) ms in the median, and is meant to within \(Int(aim)) ms")
+        }
+        return violations
     }
 
     /// - Parameter aim: milliseconds within which it is meant to be.

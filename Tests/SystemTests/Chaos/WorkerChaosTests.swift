@@ -149,6 +149,8 @@ extension SystemTests.Chaos {
                     }
                     let title = "\(victim.rawValue) killed, \(isLocked ? "under a key" : "no key"): it runs again after"
                     print("  ", times.text(title, aim: victim.aim(isLocked: isLocked)))
+                    // Who waits in line for a key waits longer.
+                    if !isLocked { late += times.violations(title, aim: victim.aim(isLocked: isLocked), scale) }
                 }
             }
             #expect(late.isEmpty, "\(late.count) late: \(late.prefix(20).joined(separator: "\n"))")

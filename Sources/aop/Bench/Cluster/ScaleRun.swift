@@ -24,6 +24,8 @@ struct ScaleRun: Sendable {
         let residentBefore = cluster.meter.coordinatorBytes
         var id = ""
         let admission = try await clock.measure { id = try await connection.submit(graph).id }
+        // What the admission alone needed is gone by then.
+        _ = try await view(of: id, connection) { $0 >= UInt64(operations / 10) }
         let resident = cluster.meter.coordinatorBytes - residentBefore
         _ = try await view(of: id, connection) { $0 >= UInt64(operations / 2) }
         let death = clock.now
