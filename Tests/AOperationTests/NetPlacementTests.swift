@@ -351,6 +351,22 @@ struct NetPlacementTests {
         #expect(group.operations.count == 2 && receivers.allSatisfy { $0.outcome?.isSuccess == true })
     }
 
+    /// The group is first, and begins before the last comes, which brings the one between them along.
+    @Test func oneBetweenTwoThatAreAddedTogether_isNoChildOfTheGroupOfItsProducer() async {
+        let (child, between, receiver) = (Value(1), PassOn<Int>(), Keep<Int>())
+        child.deliver(to: between)
+        between.deliver(to: receiver)
+        let group = GroupOperation(child)
+        let (queue, begun) = (AOperationQueue(), DispatchSemaphore(value: 0))
+        child.didStart { begun.signal() }
+        let other = Step()
+        let delegate = WaitsForGroup(other, begun)
+        queue.delegate = delegate
+        queue.addOperations([group, other, receiver], waitUntilFinished: false)
+        for operation in [group, receiver] { await operation.ended() }
+        #expect(group.operations.count == 1 && between.outcome?.value == 1 && receiver.outcome?.isSuccess == true)
+    }
+
     /// A group of its own around the producer comes along, as to a queue.
     @Test func receiverThatARunningGroupAdds_bringsTheGroupOfItsProducer() async {
         let (child, receiver) = (Value(1), PassOn<Int>())

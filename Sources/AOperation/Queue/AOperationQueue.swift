@@ -102,7 +102,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
                     if enter(operation) { admitted.append(operation) }
                     continue
                 }
-                if reservation == nil { reservation = Reservation(operations[index...]) }
+                if reservation == nil { reservation = Reservation(netsOf: operations[index...]) }
                 guard let operation = operation.standIn else { continue }
                 let epoch = epoch(forNetOf: operation)
                 operation.enterNet(into: lane) { member in
