@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import AOperation
@@ -378,6 +379,28 @@ struct NetPlacementTests {
         #expect(outer.outcome?.isSuccess == true && receiver.outcome?.value == 1 && outer.operations.count == 3)
     }
 
+    /// The group begins while it is given them, with some of many.
+    @Test func receiverThatAGroupIsGivenWithAGroup_isNoChildOfThat_whenItBegins() async {
+        for round in 0..<4_000 {
+            let (child, receiver) = (Value(1), Keep<Int>())
+            child.deliver(to: receiver)
+            let inner = GroupOperation(child)
+            let outer = GroupOperation(Step())
+            let queue = AOperationQueue()
+            let isAboutToBegin = Flag()
+            Thread.detachNewThread {
+                isAboutToBegin.set()
+                queue.addOperation(outer)
+            }
+            while !isAboutToBegin.isSet {}
+            for _ in 0..<(round % 400) { _ = isAboutToBegin.isSet }
+            outer.addOperations([inner, receiver])
+            await outer.ended()
+            guard receiver.outcome != nil else { continue }  // it was too late for it
+            #expect(inner.operations.count == 1)
+        }
+    }
+
     /// What a running group is given together is in it before a group of that starts.
     @Test func receiverThatARunningGroupAddsWithTheGroup_isNoChildOfThat() async {
         let (child, receiver) = (Value(1), Keep<Int>())
@@ -414,4 +437,12 @@ private final class AddsLater: GroupOperation, @unchecked Sendable {
     override func operationDidFinish(_ operation: Foundation.Operation, withErrors errors: [AOperationError]) {
         if operation === first { adding(self) }
     }
+}
+
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() { value.store(true, ordering: .releasing) }
 }

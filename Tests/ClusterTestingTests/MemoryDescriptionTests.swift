@@ -106,7 +106,9 @@ private struct Needs: AOperationCondition {
     @Test func whatAnInitializerSays_countsOnce() async throws {
         let cluster = try await cluster()
         let (operation, begun) = (Describes(.init(text: "once")), cluster.date)
+        async let isOver: Void = withCheckedContinuation { continuation in operation.whenOver { continuation.resume() } }
         _ = try await cluster.run(GroupOperation(operation))
+        await isOver  // the cluster has ended it; now its observers have been told
         #expect(operation.outcome?.value == "once")
         #expect(Describes.heard.withLock { $0.filter { $0.hasPrefix("once") } } == ["once asked", "once started", "once finished"])
         #expect(cluster.date.timeIntervalSince(begun) < 120)

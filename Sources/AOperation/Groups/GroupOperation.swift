@@ -152,6 +152,9 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     public final func addOperations(_ operations: [Foundation.Operation]) {
         let lane = operations.count > 1 ? current.lane.withLock { $0 } : nil
         guard let lane else {
+            // Should this group start meanwhile, those among them that start with it leave the others to it.
+            let reservation = Reservation(operations.count > 1 ? operations : [])
+            defer { reservation.end() }
             for operation in operations { addOperation(operation) }
             return
         }
