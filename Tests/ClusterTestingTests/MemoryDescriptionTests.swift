@@ -106,9 +106,10 @@ private struct Needs: AOperationCondition {
     @Test func whatAnInitializerSays_countsOnce() async throws {
         let cluster = try await cluster()
         let (operation, begun) = (Describes(.init(text: "once")), cluster.date)
-        async let isOver: Void = withCheckedContinuation { continuation in operation.whenOver { continuation.resume() } }
+        let (isTold, tell) = AsyncStream<Never>.makeStream()
+        operation.didFinish { _ in tell.finish() }  // behind what the initializer says, on the same queue
         _ = try await cluster.run(GroupOperation(operation))
-        await isOver  // the cluster has ended it; now its observers have been told
+        for await _ in isTold {}
         #expect(operation.outcome?.value == "once")
         #expect(Describes.heard.withLock { $0.filter { $0.hasPrefix("once") } } == ["once asked", "once started", "once finished"])
         #expect(cluster.date.timeIntervalSince(begun) < 120)
@@ -153,14 +154,14 @@ private struct Needs: AOperationCondition {
         let (callbacks, key) = (DispatchQueue(label: "callbacks"), DispatchSpecificKey<Bool>())
         callbacks.setSpecific(key: key, value: true)
         cluster.queue.callbackQueue = callbacks
-        let places = Mutex<[Bool]>([])
+        let (places, tell) = AsyncStream<Bool>.makeStream()
         let asked = Asked { group in
             let nap = Nap("never", seconds: 5)
-            nap.didFinish { _ in places.withLock { $0.append(DispatchQueue.getSpecific(key: key) == true) } }
+            nap.didFinish { _ in tell.yield(DispatchQueue.getSpecific(key: key) == true) }
             group.addOperation(nap)
             nap.cancel()
         }
         _ = try await cluster.run(GroupOperation(asked))
-        #expect(places.withLock { $0 } == [true])
+        #expect(await places.first { _ in true } == true)
     }
 }
