@@ -60,7 +60,7 @@ test: dependencies  ## build and run every test
 	scripts/check-determinism.sh
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=12 scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
-	AOP_TEST_LOAD=0.4 scripts/run-tests.sh --filter '$(SIMULATION_TESTS)' --skip '$(SIMULATED_LATER)'
+	AOP_TEST_LOAD=0.2 scripts/run-tests.sh --filter '$(SIMULATION_TESTS)' --skip '$(SIMULATED_LATER)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)' --skip '$(SIMULATION_TESTS)' --skip '$(SYSTEM_TESTS)'
 	for product in $(RELEASE_PRODUCTS); do $(SWIFT) build -c release --product $$product || exit 1; done
 	# The processes of these are as they are installed, and mostly wait for each other.

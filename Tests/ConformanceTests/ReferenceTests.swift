@@ -22,6 +22,16 @@ import Testing
         #expect(Set(Reference.rules.map(\.name)).count == Reference.rules.count)
     }
 
+    /// On a cluster a worker may begin it by itself, in vain.
+    @Test(arguments: [0, 1]) func whatIsRecomputable_orInsideOfThat_mayRunOnceMore(node: Int) throws {
+        let planted = try #require(Planted.all.first { $0.rule == "attemptsAreLimited" })
+        let history = History([.made(isHere: false)] + planted.changed.events)
+        #expect(Reference.violations(of: planted.plan, history).map(\.rule) == ["attemptsAreLimited"])
+        var plan = planted.plan
+        plan.nodes[node].isRecomputable = true
+        #expect(Reference.violations(of: plan, history).map(\.description) == [])
+    }
+
     /// The generator draws the same graph for the same seed, and every feature within a few hundred graphs.
     @Test func generatedGraphs_haveEveryFeature_andAreTheirSeeds() {
         let plans = (0..<400).map { GraphGenerator.graph(seed: $0) }

@@ -13,6 +13,9 @@ extension GraphPlan {
             && children(of: group).allSatisfy { nodes[$0].script != nil && nodes[$0].producers.isEmpty }
     }
 
+    /// Whether a worker may begin it by itself, as it says or something around it.
+    package func mayRunAtWill(_ node: Int) -> Bool { ([node] + ancestors(of: node)).contains { nodes[$0].isRecomputable } }
+
     /// Groups around a node that are tried again, the innermost first.
     package func groupsThatMayBeginAnew(around node: Int) -> [Int] { ancestors(of: node).filter(mayBeginAnew) }
 }

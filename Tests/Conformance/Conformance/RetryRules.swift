@@ -11,7 +11,7 @@ let retryRules: [Rule] = [
         // What has read elements of an attempt that was void has not been tried.
         account.plan.leaves.filter { account.node($0).source == nil }.compactMap { node -> Rule.Breach? in
             // A worker that begins it by itself may do so in vain: something else has come to its place in a group.
-            guard account.isHere || !account.node(node).isRecomputable else { return nil }
+            guard account.isHere || !account.plan.mayRunAtWill(node) else { return nil }
             // Answers are forgotten with a process that had them, and in a pause: what refused then is asked again, and was no attempt.
             let isForgetful = account.hasKills || !account.pauses.isEmpty
             let count = account.runs[node].count { !$0.isDoubtful } + (isForgetful ? 0 : account.refusals(of: node).least)
