@@ -228,6 +228,18 @@ import Wire
             ])
     }
 
+    /// Who holds nothing under a lease may wait for a coordinator that is busy with what it was sent.
+    @Test func whoMayWaitLonger_isTheFirstToSayHelloAgainAfterThat() {
+        var configuration = PeerSession.Configuration()
+        configuration.silenceMilliseconds = 5000
+        Self.run(
+            Self.attaching + [
+                Row(1020, .tick, [.beat]), Row(2020, .tick, [.beat]), Row(3010, .tick, [.emit(.leaseOver)]),
+                Row(3020, .tick, [.beat]), Row(4020, .tick, [.beat]), Row(5019, .tick, []),
+                Row(5020, .tick, [.disconnect, .emit(.detached(reason: "nothing was heard from the coordinator for 5000 ms"))]),
+            ], on: PeerSession(configuration))
+    }
+
     @Test func anAnswerAfterTheLease_leadsToANewHello() {
         Self.run(
             Self.attaching + [

@@ -52,6 +52,8 @@ public struct PeerSession: Sendable {
         public var helloTimeoutMilliseconds: Int64 = 2000
         /// From there until the welcome.
         public var welcomeTimeoutMilliseconds: Int64 = 2000
+        /// How long nothing may be heard of the coordinator before the connection is given up; never less than the lease.
+        public var silenceMilliseconds: Int64 = 0
         public var reconnectMinimumMilliseconds: Int64 = 50
         public var reconnectMaximumMilliseconds: Int64 = 500
         /// After the coordinator did not let this peer's key in.
@@ -169,6 +171,8 @@ public struct PeerSession: Sendable {
         }
     }
 
+    private var silenceMilliseconds: Int64 { max(timing.leaseMilliseconds, configuration.silenceMilliseconds) }
+
     /// Time has passed; see ``deadline``.
     public mutating func tick(at now: Int64) -> [Action] {
         let expired = expire(at: now)
@@ -177,8 +181,8 @@ public struct PeerSession: Sendable {
         case .detached(let retryAt): return now < retryAt ? expired : expired + connect(at: now)
         case .greeting(let greeting): return expired + overdue(greeting, at: now)
         case .attached(let heardAt, let beatAt):
-            if now >= heardAt + timing.leaseMilliseconds {
-                return expired + detach("nothing was heard from the coordinator for \(timing.leaseMilliseconds) ms", at: now)
+            if now >= heardAt + silenceMilliseconds {
+                return expired + detach("nothing was heard from the coordinator for \(silenceMilliseconds) ms", at: now)
             }
             guard now >= beatAt else { return expired }
             // A beat that comes late is not followed by another at once.
@@ -203,7 +207,7 @@ public struct PeerSession: Sendable {
             switch state {
             case .idle, .refused, .closed: nil
             case .greeting(.connecting(let deadline)), .greeting(.preparing(let deadline)), .greeting(.waiting(_, let deadline)): deadline
-            case .attached(let heardAt, let beatAt): min(beatAt, heardAt + timing.leaseMilliseconds)
+            case .attached(let heardAt, let beatAt): min(beatAt, heardAt + silenceMilliseconds)
             case .detached(let retryAt): retryAt
             }
         guard let own else { return nil }
