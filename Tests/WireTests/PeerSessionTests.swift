@@ -229,14 +229,16 @@ import Wire
     }
 
     /// Who holds nothing under a lease may wait for a coordinator that is busy with what it was sent.
-    @Test func whoMayWaitLonger_isTheFirstToSayHelloAgainAfterThat() {
+    @Test func whoMayWaitLonger_goesOnWhenTheAnswerComesBeforeThat() {
         var configuration = PeerSession.Configuration()
-        configuration.silenceMilliseconds = 5000
+        configuration.leaseMinimumMilliseconds = 5000
         Self.run(
             Self.attaching + [
-                Row(1020, .tick, [.beat]), Row(2020, .tick, [.beat]), Row(3010, .tick, [.emit(.leaseOver)]),
-                Row(3020, .tick, [.beat]), Row(4020, .tick, [.beat]), Row(5019, .tick, []),
-                Row(5020, .tick, [.disconnect, .emit(.detached(reason: "nothing was heard from the coordinator for 5000 ms"))]),
+                Row(1020, .tick, [.beat]), Row(1020, .heartbeatSent, []),
+                Row(2020, .tick, [.beat]), Row(2020, .heartbeatSent, []),
+                Row(4900, .message(Self.answer(1020)), []), Row(4900, .message(Self.answer(2020)), []),
+                Row(7019, .tick, [.beat]), Row(7020, .tick, [.emit(.leaseOver)]),
+                Row(9900, .tick, [.disconnect, .emit(.detached(reason: "nothing was heard from the coordinator for 5000 ms"))]),
             ], on: PeerSession(configuration))
     }
 

@@ -45,7 +45,7 @@ final class LinkRunner {
         waits.reconnectMaximumMilliseconds = Int64(max(1, configuration.reconnectMaximumMilliseconds))
         waits.reconnectMinimumMilliseconds = min(waits.reconnectMinimumMilliseconds, waits.reconnectMaximumMilliseconds)
         waits.afterRefusal = configuration.afterRefusal
-        if configuration.role == .client { waits.silenceMilliseconds = Self.clientSilenceMilliseconds }
+        if configuration.role == .client { waits.leaseMinimumMilliseconds = Self.clientSilenceMilliseconds }
         session = PeerSession(waits)
     }
 

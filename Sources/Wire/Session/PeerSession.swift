@@ -52,8 +52,8 @@ public struct PeerSession: Sendable {
         public var helloTimeoutMilliseconds: Int64 = 2000
         /// From there until the welcome.
         public var welcomeTimeoutMilliseconds: Int64 = 2000
-        /// How long nothing may be heard of the coordinator before the connection is given up; never less than the lease.
-        public var silenceMilliseconds: Int64 = 0
+        /// Of a peer that holds nothing under its lease, and may wait for a busy coordinator: the lease is at least so long.
+        public var leaseMinimumMilliseconds: Int64 = 0
         public var reconnectMinimumMilliseconds: Int64 = 50
         public var reconnectMaximumMilliseconds: Int64 = 500
         /// After the coordinator did not let this peer's key in.
@@ -171,8 +171,6 @@ public struct PeerSession: Sendable {
         }
     }
 
-    private var silenceMilliseconds: Int64 { max(timing.leaseMilliseconds, configuration.silenceMilliseconds) }
-
     /// Time has passed; see ``deadline``.
     public mutating func tick(at now: Int64) -> [Action] {
         let expired = expire(at: now)
@@ -181,8 +179,8 @@ public struct PeerSession: Sendable {
         case .detached(let retryAt): return now < retryAt ? expired : expired + connect(at: now)
         case .greeting(let greeting): return expired + overdue(greeting, at: now)
         case .attached(let heardAt, let beatAt):
-            if now >= heardAt + silenceMilliseconds {
-                return expired + detach("nothing was heard from the coordinator for \(silenceMilliseconds) ms", at: now)
+            if now >= heardAt + timing.leaseMilliseconds {
+                return expired + detach("nothing was heard from the coordinator for \(timing.leaseMilliseconds) ms", at: now)
             }
             guard now >= beatAt else { return expired }
             // A beat that comes late is not followed by another at once.
@@ -207,7 +205,7 @@ public struct PeerSession: Sendable {
             switch state {
             case .idle, .refused, .closed: nil
             case .greeting(.connecting(let deadline)), .greeting(.preparing(let deadline)), .greeting(.waiting(_, let deadline)): deadline
-            case .attached(let heardAt, let beatAt): min(beatAt, heardAt + silenceMilliseconds)
+            case .attached(let heardAt, let beatAt): min(beatAt, heardAt + timing.leaseMilliseconds)
             case .detached(let retryAt): retryAt
             }
         guard let own else { return nil }
@@ -246,7 +244,7 @@ public struct PeerSession: Sendable {
             // A welcome that came after the limits says nothing about the time before it: they are told first.
             let expired = expire(at: now)
             let sameCoordinator = lastCoordinator != 0 && lastCoordinator == welcome.coordinatorIncarnation
-            timing = SessionTiming(welcome)
+            timing = SessionTiming(welcome, leaseMinimumMilliseconds: configuration.leaseMinimumMilliseconds)
             guard now < helloSentAt + timing.leaseMilliseconds else {
                 // The coordinator counts from the hello: what it gave this peer with the welcome it may have given away since.
                 return expired + detach("the welcome came when its lease was over; saying hello again", at: now, retryNow: true)

@@ -15,10 +15,10 @@ struct SessionTiming: Equatable, Sendable {
 
     /// A zero keeps the default; a heartbeat faster than 100 a second, or a lease shorter than two heartbeats, is a mistake that
     /// would flood the coordinator or lose every connection, and is lifted.
-    init(_ welcome: WireWelcome) {
+    init(_ welcome: WireWelcome, leaseMinimumMilliseconds: Int64 = 0) {
         if welcome.heartbeatMilliseconds > 0 { heartbeatMilliseconds = max(10, Int64(welcome.heartbeatMilliseconds)) }
         if welcome.leaseMilliseconds > 0 { leaseMilliseconds = Int64(welcome.leaseMilliseconds) }
-        leaseMilliseconds = max(leaseMilliseconds, 2 * heartbeatMilliseconds)
+        leaseMilliseconds = max(leaseMilliseconds, 2 * heartbeatMilliseconds, leaseMinimumMilliseconds)
         lockLeaseMilliseconds = Int64(welcome.lockLeaseMilliseconds)
         if welcome.orphanLimitMilliseconds > 0 { orphanLimitMilliseconds = Int64(welcome.orphanLimitMilliseconds) }
         orphanLimitMilliseconds = max(orphanLimitMilliseconds, leaseMilliseconds)
