@@ -21,6 +21,6 @@ struct FreedMemoryTests {
     }
 
     @Test func theKernelSaysHowMuchThereIs() throws {
-        #expect(try #require(FreedMemory.residentBytes) > 1 << 20)
+        #expect(try #require(ResidentMemory.bytes) > 1 << 20)
     }
 }

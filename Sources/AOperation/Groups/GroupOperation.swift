@@ -150,16 +150,15 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     /// Adds children, in this order.
     public final func addOperations(_ operations: [Foundation.Operation]) {
-        let lane = operations.count > 1 ? current.lane.withLock { $0 } : nil
-        guard let lane else {
-            // Should this group start meanwhile, those among them that start with it leave the others to it.
-            let reservation = Reservation(operations.count > 1 ? operations : [])
+        let addAll = { for operation in operations { self.addOperation(operation) } }
+        guard operations.count > 1 else { return addAll() }
+        // A group among them takes what is in no group when it starts: not what is added with it.
+        guard let lane = current.lane.withLock({ $0 }) else {
+            let reservation = Reservation(operations)  // this group may start meanwhile
             defer { reservation.end() }
-            for operation in operations { addOperation(operation) }
-            return
+            return addAll()
         }
-        // A group takes what is in no group when it starts: not what is added with it.
-        lane.withoutStarts { for operation in operations { addOperation(operation) } }
+        lane.withoutStarts(addAll)
     }
 
     /// Adds an error of the group's own: the group fails with it, after its children's failures.

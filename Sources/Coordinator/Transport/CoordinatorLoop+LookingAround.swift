@@ -10,7 +10,7 @@ extension CoordinatorLoop {
         lookAtLog()
         lookForDescriptors()
         lookForRoom()
-        if let resident = FreedMemory.residentBytes, freedMemory.isDue(resident: resident) { FreedMemory.giveBack() }
+        if let resident = ResidentMemory.bytes, freedMemory.isDue(resident: resident) { FreedMemory.giveBack() }
         if let hasRoom = journal.makeSnapshotIfDue() { noteSnapshotRoom(hasRoom) }
     }
 

@@ -20,10 +20,4 @@ struct FreedMemory {
 
     /// On a thread of its own: it looks through all that is free.
     static func giveBack() { DispatchQueue.global(qos: .utility).async { clinux_return_free_memory() } }
-
-    /// What this process has; nil: the kernel does not say.
-    static var residentBytes: Int? {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
-        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) }
-    }
 }

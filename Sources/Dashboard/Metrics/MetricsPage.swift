@@ -124,14 +124,6 @@ struct MetricsPage {
             text.sample("aop_outbox_bytes_max", [("role", role)], Double(connections.outboxBytesMax))
         }
     }
-
-    /// What the system says of this process; nil: nothing.
-    static func residentBytes() -> Int? {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
-        let fields = text.split(separator: " ")
-        guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
-        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
-    }
 }
 
 extension Tally.End {

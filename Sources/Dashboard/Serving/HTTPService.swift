@@ -112,7 +112,7 @@ package struct HTTPService: CoordinatorHTTP {
             }
             var text = PrometheusText()
             MetricsPage(
-                metrics: metrics, now: WallClock.milliseconds(), residentBytes: MetricsPage.residentBytes(), spans: spans()
+                metrics: metrics, now: WallClock.milliseconds(), residentBytes: ResidentMemory.bytes, spans: spans()
             ).write(to: &text)
             registry.write(to: &text)
             return Reply.text(text.text, type: "text/plain; version=0.0.4; charset=utf-8")

@@ -12,7 +12,7 @@ final class LinkRunner {
     /// What a handshake with a key may take on top of the connection itself.
     private static let handshakeMilliseconds: Int64 = 5000
     /// A coordinator that takes in a graph of a million nodes is not heard for some seconds; asked again it would have to do that twice.
-    private static let clientSilenceMilliseconds: Int64 = 10_000
+    private static let clientLeaseMilliseconds: Int64 = 10_000
 
     private let configuration: PeerLink.Configuration
     private let context: ZMQContext
@@ -45,7 +45,7 @@ final class LinkRunner {
         waits.reconnectMaximumMilliseconds = Int64(max(1, configuration.reconnectMaximumMilliseconds))
         waits.reconnectMinimumMilliseconds = min(waits.reconnectMinimumMilliseconds, waits.reconnectMaximumMilliseconds)
         waits.afterRefusal = configuration.afterRefusal
-        if configuration.role == .client { waits.leaseMinimumMilliseconds = Self.clientSilenceMilliseconds }
+        if configuration.role == .client { waits.leaseMinimumMilliseconds = Self.clientLeaseMilliseconds }
         session = PeerSession(waits)
     }
 

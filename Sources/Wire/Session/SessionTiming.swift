@@ -14,7 +14,7 @@ struct SessionTiming: Equatable, Sendable {
     init() {}
 
     /// A zero keeps the default; a heartbeat faster than 100 a second, or a lease shorter than two heartbeats, is a mistake that
-    /// would flood the coordinator or lose every connection, and is lifted.
+    /// would flood the coordinator or lose every connection, and is lifted. So is a lease below the minimum that this peer has for itself.
     init(_ welcome: WireWelcome, leaseMinimumMilliseconds: Int64 = 0) {
         if welcome.heartbeatMilliseconds > 0 { heartbeatMilliseconds = max(10, Int64(welcome.heartbeatMilliseconds)) }
         if welcome.leaseMilliseconds > 0 { leaseMilliseconds = Int64(welcome.leaseMilliseconds) }
