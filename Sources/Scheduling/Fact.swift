@@ -131,7 +131,7 @@ public struct Admission: Hashable, Sendable {
     public var id: String
     public var key: String
     public var name: String
-    public var graph: Graph
+    var examined: ExaminedGraph
     public var at: Int64
     /// The process in which its hosted code is; 0: it has none.
     public var submitter: Incarnation
@@ -157,9 +157,11 @@ public struct Admission: Hashable, Sendable {
         self.id = id
         self.key = key
         self.name = name
-        self.graph = graph
+        examined = ExaminedGraph(graph)
         self.at = at
     }
+
+    public var graph: Graph { examined.graph }
 }
 
 public enum AttemptOutcome: Hashable, Sendable {

@@ -114,7 +114,7 @@ public enum FollowDepth: Int, Comparable, Sendable {
 public enum Request: Sendable {
     /// `cancelled`: nodes that are cancelled before any of it can start. `submitter`: where its hosted code is.
     case submit(
-        key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int] = [],
+        key: String, name: String, graph: ExaminedGraph, waitForWorkers: Bool, cancelled: [Int] = [],
         submitter: Incarnation = Incarnation(0), trace: TraceContext = TraceContext())
     /// Admission check only.
     case check(graph: Graph, waitForWorkers: Bool)

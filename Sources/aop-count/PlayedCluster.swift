@@ -30,7 +30,8 @@ struct PlayedCluster {
 
     /// Submits a graph, waits for its end, and looks at all of it.
     mutating func run(_ graph: Graph) {
-        let submit = Request.submit(key: "k", name: "", graph: graph, waitForWorkers: false, cancelled: [], submitter: Incarnation(0))
+        let submit = Request.submit(
+            key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: false, cancelled: [], submitter: Incarnation(0))
         step([
             .request(RequestID(peer: Self.client, number: 1), submit),
             .request(RequestID(peer: Self.client, number: 2), .follow(submission: "key=k", .end)),

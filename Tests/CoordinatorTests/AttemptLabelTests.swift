@@ -46,7 +46,7 @@ import Wire
     @Test func elementsOfAnAttemptThatWasGivenUp_areNotTaken_whenItsExecutorComesBack() throws {
         let coordinator = MemoryCoordinator(at: Instant(boot: 0, wall: 0), incarnation: 1, hearing: .speakers)
         _ = try coordinator.attach(hello(11, connection: 1))
-        _ = coordinator.ask(.submit(key: "k", name: "", graph: Self.graph, waitForWorkers: true), of: coordinator.connect())
+        _ = coordinator.ask(.submit(key: "k", name: "", graph: ExaminedGraph(Self.graph), waitForWorkers: true), of: coordinator.connect())
         let first = try #require(assignment(step(coordinator, at: 1)))
         // The executor is not heard; another one gets the operation, and gives it back.
         for boot in stride(from: Int64(1_000), through: 100_000, by: 1_000) { _ = step(coordinator, at: boot) }

@@ -184,7 +184,7 @@ import Wire
         let authority = Authority(
             principal: "p", roles: ["submit"], maySubmit: true, mayObserve: false, mayAdminister: false, operations: ["t"])
         let requests: [Request] = [
-            .submit(key: "k", name: "n", graph: graph, waitForWorkers: true, cancelled: [1], submitter: Incarnation(4)),
+            .submit(key: "k", name: "n", graph: ExaminedGraph(graph), waitForWorkers: true, cancelled: [1], submitter: Incarnation(4)),
             .check(graph: graph, waitForWorkers: false), .cancel(submission: "s", path: "p", reason: "r", now: true),
             .pause(submission: "s", path: "p"), .resume(submission: "s", path: ""), .list(before: "b", limit: -1), .show(submission: "s"),
             .operations(OperationQuery(submission: "s", path: "p", from: 1, limit: 2, withValues: true, failedOnly: false)),

@@ -31,7 +31,8 @@ import Wire
                         RequestID(peer: PeerID(1), number: UInt64(number)),
                         .submit(
                             key: "k\(number)", name: "",
-                            graph: Graph(name: "g\(number)", nodes: nodes, parameters: [Array("{}".utf8)]), waitForWorkers: true))
+                            graph: ExaminedGraph(Graph(name: "g\(number)", nodes: nodes, parameters: [Array("{}".utf8)])),
+                            waitForWorkers: true))
                 ], at: now, into: &outputs)
         }
         return outputs.facts

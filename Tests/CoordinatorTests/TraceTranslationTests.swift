@@ -43,7 +43,7 @@ import Wire
         guard case .submit(var submit)? = request(["traceparent": Self.parent]).body else { return }
         submit.cancelled = [1]
         submit.clearGraph()
-        let graph = try Graph(wire: .group([.noop("a")]))
+        let graph = ExaminedGraph(try Graph(wire: .group([.noop("a")])))
         let key = BlobKey(digest: BlobDigest(hashing: Data("g".utf8)), size: 1)
         let reference = WireBlobReference(digest: key.digest, size: 1)
         let pull = Pull(id: PullID(rawValue: 1), key: key, purpose: .graph(request: 5, submit), fetch: BlobFetch(reference: reference))

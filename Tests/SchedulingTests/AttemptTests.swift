@@ -190,27 +190,31 @@ import Testing
         var cluster = FakeCluster()
         let graph = Sketch.group("root", [.op("a")]).graph()
         let first = cluster.submit(graph, key: "k")
-        guard case .submitted(let id, true)? = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: true))
+        guard case .submitted(let id, true)? = cluster.ask(.submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: true))
         else {
             Issue.record("not the first submission")
             return
         }
         #expect(id == first)
         let other = Sketch.group("root", [.op("b")]).graph()
-        guard case .failed(.refused(let message, _))? = cluster.ask(.submit(key: "k", name: "", graph: other, waitForWorkers: true))
+        guard
+            case .failed(.refused(let message, _))? = cluster.ask(
+                .submit(key: "k", name: "", graph: ExaminedGraph(other), waitForWorkers: true))
         else {
             Issue.record("not refused")
             return
         }
         #expect(message.contains("with another graph (KeyReused)"))
         let empty = Graph(name: graph.name, nodes: [], parameters: [])
-        guard case .failed(.refused)? = cluster.ask(.submit(key: "k", name: "", graph: empty, waitForWorkers: true)) else {
+        guard case .failed(.refused)? = cluster.ask(.submit(key: "k", name: "", graph: ExaminedGraph(empty), waitForWorkers: true)) else {
             Issue.record("not refused")
             return
         }
         var named = graph
         named.name = "other"
-        guard case .failed(.refused(let text, _))? = cluster.ask(.submit(key: "k", name: "", graph: named, waitForWorkers: true))
+        guard
+            case .failed(.refused(let text, _))? = cluster.ask(
+                .submit(key: "k", name: "", graph: ExaminedGraph(named), waitForWorkers: true))
         else {
             Issue.record("not refused")
             return
@@ -221,7 +225,9 @@ import Testing
     @Test func unknownOperation_isRefused_unlessOneWaitsForWorkers() {
         var cluster = FakeCluster()
         let graph = Sketch.group("root", [.op("a", type: "Rare")]).graph()
-        guard case .failed(.refused(_, let errors))? = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: false))
+        guard
+            case .failed(.refused(_, let errors))? = cluster.ask(
+                .submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: false))
         else {
             Issue.record("not refused")
             return

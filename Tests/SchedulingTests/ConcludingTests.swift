@@ -341,7 +341,8 @@ import Testing
             #expect(errors.allSatisfy { $0.message.contains("forEach") })
         }
         let graph = Sketch.group("root", [held(.op("x"))]).graph()
-        guard case .failed(.sessionOver)? = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: true)) else {
+        guard case .failed(.sessionOver)? = cluster.ask(.submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: true))
+        else {
             Issue.record("it was taken without a submitter")
             return
         }

@@ -162,7 +162,10 @@ import Testing
         var cluster = cluster()
         let window = TimeWindow(startMinute: 23 * 60, endMinute: 24 * 60, zone: "Test/East")
         let graph = Sketch.group("root", [Sketch.op("a").having { $0.conditions = [Condition(.timeWindow(window))] }]).graph()
-        guard case .failed(.refused(_, let errors))? = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: true)) else {
+        guard
+            case .failed(.refused(_, let errors))? = cluster.ask(
+                .submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: true))
+        else {
             Issue.record("it was admitted")
             return
         }

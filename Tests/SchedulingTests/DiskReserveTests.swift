@@ -9,11 +9,16 @@ import Testing
         var cluster = FakeCluster()
         let first = cluster.submit(graph, key: "first")
         cluster.step([.diskFilled("no room")])
-        guard case .failed(.busy("no room"))? = cluster.ask(.submit(key: "second", name: "", graph: graph, waitForWorkers: true)) else {
+        guard
+            case .failed(.busy("no room"))? = cluster.ask(
+                .submit(key: "second", name: "", graph: ExaminedGraph(graph), waitForWorkers: true))
+        else {
             Issue.record("it was not busy")
             return
         }
-        guard case .submitted(let id, existing: true)? = cluster.ask(.submit(key: "first", name: "", graph: graph, waitForWorkers: true))
+        guard
+            case .submitted(let id, existing: true)? = cluster.ask(
+                .submit(key: "first", name: "", graph: ExaminedGraph(graph), waitForWorkers: true))
         else {
             Issue.record("the resend was not answered")
             return

@@ -387,7 +387,7 @@ import Testing
         let graph = Sketch.group("root", [.op("a")]).graph()
         guard
             case .submitted(let id, _)? = cluster.ask(
-                .submit(key: "k", name: "", graph: graph, waitForWorkers: true), by: key("ann", observes: false))
+                .submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: true), by: key("ann", observes: false))
         else { return #expect(Bool(false)) }
         func isExplained(by authority: Authority) -> Bool {
             if case .explanation? = cluster.ask(.explain(submission: id, path: "a"), by: authority) { true } else { false }

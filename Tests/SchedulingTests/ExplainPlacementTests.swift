@@ -122,7 +122,7 @@ import Testing
         }
         let ann = Authority(principal: "ann", roles: ["submit"], maySubmit: true, mayObserve: false, mayAdminister: false)
         let small = Sketch.group("root", (0..<4).map { taking("small\($0)", gpus: 1) }).graph()
-        let submit = Request.submit(key: "small", name: "", graph: small, waitForWorkers: true)
+        let submit = Request.submit(key: "small", name: "", graph: ExaminedGraph(small), waitForWorkers: true)
         guard case .submitted(let anns, _)? = cluster.ask(submit, by: ann) else { return #expect(Bool(false)) }
         let id = cluster.submit(Sketch.group("root", [taking("late", gpus: 2, priority: 1)]).graph(), key: "late") ?? ""
         cluster.end("small0")

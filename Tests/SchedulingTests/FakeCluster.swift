@@ -405,7 +405,7 @@ struct FakeCluster {
     @discardableResult
     mutating func submit(_ graph: Graph, key: String = "key", waitForWorkers: Bool = true, submitter: Int? = nil) -> String? {
         let incarnation = Incarnation(submitter.map { UInt64($0) + 100 } ?? 0)
-        switch ask(.submit(key: key, name: "", graph: graph, waitForWorkers: waitForWorkers, submitter: incarnation)) {
+        switch ask(.submit(key: key, name: "", graph: ExaminedGraph(graph), waitForWorkers: waitForWorkers, submitter: incarnation)) {
         case .submitted(let id, _)?: return id
         case let other:
             Issue.record("refused: \(String(describing: other))")

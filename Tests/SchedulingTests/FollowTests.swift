@@ -106,7 +106,7 @@ import Testing
         var cluster = FakeCluster()
         cluster.attach(1, slots: 4)
         let graph = Sketch.group("root", [.op("a"), .op("b")]).graph()
-        _ = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: true, cancelled: [1, 7]))
+        _ = cluster.ask(.submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: true, cancelled: [1, 7]))
         #expect(!cluster.holds("a"))
         #expect(cluster.state("a") == .cancelled)
         cluster.end("b")

@@ -232,7 +232,8 @@ import Testing
     @Test func hostedGraph_withoutAnOpenSession_isRefused_andSoIsWhatCannotBeHosted() {
         var cluster = cluster()
         let graph = Sketch.group("root", [hosted("h")]).graph()
-        let unknown = cluster.ask(.submit(key: "a", name: "", graph: graph, waitForWorkers: false, submitter: Incarnation(5)))
+        let unknown = cluster.ask(
+            .submit(key: "a", name: "", graph: ExaminedGraph(graph), waitForWorkers: false, submitter: Incarnation(5)))
         guard case .failed(.sessionOver(let message))? = unknown else { return #expect(Bool(false), "\(String(describing: unknown))") }
         #expect(message == "the graph has hosted code, and the session of the process that submits it is not open; submit it again")
         func faults(_ sketch: Sketch) -> [String] { Sketch.group("root", [sketch]).graph().faults().map(\.message) }
@@ -258,7 +259,8 @@ import Testing
         var cluster = cluster()
         let graph = Sketch.group("root", [hosted("h")]).graph()
         let first = cluster.submit(graph, key: "one", submitter: Self.here)
-        let again = cluster.ask(.submit(key: "one", name: "", graph: graph, waitForWorkers: false, submitter: Incarnation(5)))
+        let again = cluster.ask(
+            .submit(key: "one", name: "", graph: ExaminedGraph(graph), waitForWorkers: false, submitter: Incarnation(5)))
         guard case .submitted(let id, true)? = again else { return #expect(Bool(false), "\(String(describing: again))") }
         #expect(id == first)
     }

@@ -33,7 +33,8 @@ struct LargeGroupStressTests {
     private mutating func submit(ordered: Bool) -> Reply? {
         let children = (0..<Self.children).map { Sketch.op("\($0)") }
         let graph = Sketch.group("root", children, ordered: ordered).graph()
-        return ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: false, cancelled: [], submitter: Incarnation(0)))
+        return ask(
+            .submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: false, cancelled: [], submitter: Incarnation(0)))
     }
 
     private mutating func ask(_ request: Request) -> Reply? {

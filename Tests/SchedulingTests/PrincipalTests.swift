@@ -15,7 +15,7 @@ import Testing
     {
         guard
             case .submitted(let id, _)? = cluster.ask(
-                .submit(key: key, name: "", graph: graph ?? self.graph, waitForWorkers: true), by: authority)
+                .submit(key: key, name: "", graph: ExaminedGraph(graph ?? self.graph), waitForWorkers: true), by: authority)
         else { throw Refused() }
         return id
     }
@@ -188,7 +188,7 @@ import Testing
         let probe = Condition(.probe(Probe(type: "command", parameters: 0)))
         let graph = Sketch.group("root", [.op("a", type: "shell"), Sketch.op("b", type: "noop").having { $0.conditions = [probe] }]).graph()
         for request: Request in [
-            .submit(key: "k", name: "", graph: graph, waitForWorkers: true), .check(graph: graph, waitForWorkers: true),
+            .submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: true), .check(graph: graph, waitForWorkers: true),
         ] {
             let errors: [AdmissionError] =
                 switch cluster.ask(request, by: limited) {

@@ -132,7 +132,9 @@ private struct FloodedScheduler {
     }
 
     mutating func submit(_ graph: Graph, key: String) {
-        step([.request(RequestID(peer: PeerID(2), number: 1), .submit(key: key, name: "", graph: graph, waitForWorkers: true))])
+        step([
+            .request(RequestID(peer: PeerID(2), number: 1), .submit(key: key, name: "", graph: ExaminedGraph(graph), waitForWorkers: true))
+        ])
     }
 
     /// Each operation takes a tenth of a second.

@@ -196,7 +196,10 @@ import Testing
     @Test func unknownConditionType_isRefused() {
         var cluster = cluster()
         let graph = Sketch.group("root", [op("a", [probe("disk")])]).graph()
-        guard case .failed(.refused(_, let errors))? = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: false)) else {
+        guard
+            case .failed(.refused(_, let errors))? = cluster.ask(
+                .submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: false))
+        else {
             Issue.record("it was admitted")
             return
         }

@@ -6,7 +6,7 @@ import Testing
     private func locked(_ key: String) -> Graph { Sketch.group("root", [.op("a", exclusive: [Exclusion(key: key)])]).graph() }
 
     private func submit(_ cluster: inout FakeCluster, _ graph: Graph, key: String) -> Reply? {
-        cluster.ask(.submit(key: key, name: "", graph: graph, waitForWorkers: true))
+        cluster.ask(.submit(key: key, name: "", graph: ExaminedGraph(graph), waitForWorkers: true))
     }
 
     @Test func keysBeyondTheLimit_areRefused_andThoseThatAreKnownGoOn() throws {

@@ -8,7 +8,7 @@ import Testing
     private static let graph = Sketch.group("root", [.op("a"), .op("b", after: ["a"])]).graph()
 
     private func submit(_ cluster: inout FakeCluster, _ trace: TraceContext, key: String = "key") -> (id: String, existing: Bool)? {
-        let request = Request.submit(key: key, name: "", graph: Self.graph, waitForWorkers: true, trace: trace)
+        let request = Request.submit(key: key, name: "", graph: ExaminedGraph(Self.graph), waitForWorkers: true, trace: trace)
         guard case .submitted(let id, let existing)? = cluster.ask(request) else { return nil }
         return (id, existing)
     }
@@ -64,7 +64,7 @@ import Testing
         cluster.scheduler.tellsWaits = true
         cluster.attach(1)
         let graph = Sketch.group("root", [.op("a", retries: 1), .op("b")]).graph()
-        let submitted = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: true, trace: Self.trace))
+        let submitted = cluster.ask(.submit(key: "k", name: "", graph: ExaminedGraph(graph), waitForWorkers: true, trace: Self.trace))
         guard case .submitted(let id, _)? = submitted else { throw UnexpectedReply(submitted) }
         let begin = cluster.now.wall
         cluster.advance(100)

@@ -61,7 +61,7 @@ final class BlobService: Sendable {
         case appended(PullID)
         /// On the disk, under its name.
         case kept(PullID)
-        case graph(PullID, Result<Graph, TranslationError>)
+        case graph(PullID, Result<ExaminedGraph, TranslationError>)
         case elements(PullID, Result<[[UInt8]], TranslationError>)
         /// What came is not what was named.
         case rejected(PullID, reason: String)
@@ -256,7 +256,9 @@ private struct BlobWorker {
                     pull,
                     Self.reading { () throws(TranslationError) in
                         try Self.checkNodes(of: bytes)
-                        return try Graph(wire: try Self.decode(WireGraph.self, bytes))
+                        let graph = try Graph(wire: try Self.decode(WireGraph.self, bytes))
+                        // Here, where nobody waits for it: the loop would be held up by it.
+                        return ExaminedGraph(examining: graph, by: CoordinatorConfiguration.graphLimits)
                     }))
         case .elements:
             let bytes = try blob.file.contents()

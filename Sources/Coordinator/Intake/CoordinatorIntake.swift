@@ -24,7 +24,9 @@ package enum CoordinatorIntake {
     /// What admission looks at.
     private static func translate(_ request: ClientRequest) {
         switch request {
-        case .scheduler(.submit(_, _, let graph, _, _, _, _)), .scheduler(.check(let graph, _)):
+        case .scheduler(.submit(_, _, let examined, _, _, _, _)):
+            _ = examined.graph.faults(limits: CoordinatorConfiguration.graphLimits).inOrder
+        case .scheduler(.check(let graph, _)):
             _ = graph.faults(limits: CoordinatorConfiguration.graphLimits).inOrder
         case .scheduler, .submitStored, .read: break
         }

@@ -113,7 +113,7 @@ enum ClientRequest {
         try checkText(submit.key, "the submission's key")
         try checkText(submit.name, "the submission's name")
         switch (submit.hasGraph, submit.hasGraphBlob) {
-        case (true, false): return .scheduler(Request(submit, of: try Graph(wire: submit.graph)))
+        case (true, false): return .scheduler(Request(submit, of: ExaminedGraph(try Graph(wire: submit.graph))))
         case (false, true):
             return .submitStored(submit, try BlobKey(wire: submit.graphBlob, limit: CoordinatorLimits.graphBytes))
         case (false, false): throw TranslationError("a submission without a graph")
@@ -128,7 +128,7 @@ enum ClientRequest {
 
 extension Request {
     /// - Parameter graph: the one that came with it, or was asked for.
-    init(_ submit: WireSubmit, of graph: Graph) {
+    init(_ submit: WireSubmit, of graph: ExaminedGraph) {
         self = .submit(
             key: submit.key, name: submit.name, graph: graph, waitForWorkers: submit.waitForWorkers,
             cancelled: submit.cancelled.map(Int.init), submitter: Incarnation(submit.submitter),

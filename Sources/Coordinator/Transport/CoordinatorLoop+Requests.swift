@@ -115,7 +115,8 @@ extension Request {
     /// Time zones that its graph names.
     var zones: [String] {
         switch self {
-        case .submit(_, _, let graph, _, _, _, _), .check(let graph, _): graph.zones.map(\.name)
+        case .submit(_, _, let examined, _, _, _, _): examined.graph.zones.map(\.name)
+        case .check(let graph, _): graph.zones.map(\.name)
         case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .worker, .locks, .locate, .locateOperation,
             .retry, .releaseLock, .explain, .drainWorker, .resumeWorker, .removeWorker, .workerEvents:
             []

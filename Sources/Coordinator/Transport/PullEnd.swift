@@ -35,7 +35,7 @@ struct PullEnd {
         }
     }
 
-    func graph(_ graph: Swift.Result<Graph, TranslationError>) -> Result {
+    func graph(_ graph: Swift.Result<ExaminedGraph, TranslationError>) -> Result {
         guard case .graph(let request, let submit) = pull.purpose else {
             preconditionFailure("a pull for \(pull.purpose) was read as a graph")
         }

@@ -391,13 +391,16 @@ extension ByteReader {
                 operations = try list { reader throws(DecodingFailure) in try reader.text() }
                 waits = try flag()
             }
-            var admission = Admission(
-                number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
-                graph: try graph(), at: try time(), submitter: submitter, waitsForWorkers: waits, principal: principal,
-                operations: operations, trace: trace)
-            try readOptions(into: &admission.graph)
-            try admission.graph.checkStructure()
-            return .submitted(admission)
+            let number = SubmissionNumber(try unsigned32())
+            let (id, key, name) = (try text(), try text(), try text())
+            var graph = try graph()
+            let at = try time()
+            try readOptions(into: &graph)
+            try graph.checkStructure()
+            return .submitted(
+                Admission(
+                    number: number, id: id, key: key, name: name, graph: graph, at: at, submitter: submitter,
+                    waitsForWorkers: waits, principal: principal, operations: operations, trace: trace))
         case Kind.assigned:
             return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try time())
         case Kind.attemptEnded:

@@ -79,7 +79,8 @@ extension Scheduler {
         graph.nodes[0] = durable.submissions[index].standIn(forGroup: group)
         let errors =
             admissionErrors(
-                graph, waitForWorkers: durable.submissions[index].waitsForWorkers, limitedTo: durable.submissions[index].operations)
+                ExaminedGraph(graph), waitForWorkers: durable.submissions[index].waitsForWorkers,
+                limitedTo: durable.submissions[index].operations)
             + (graph.faults(limits: configuration.graphLimits).isEmpty
                 ? durable.submissions[index].growthFaults(graph, by: unit.index) : [])
         if !errors.isEmpty { return errors.prefix(Self.problemsMax).map(\.text).joined(separator: "; ") }

@@ -138,7 +138,7 @@ extension ByteWriter {
         switch request {
         case .submit(let key, let name, let graph, let waitForWorkers, let cancelled, let submitter, let trace):
             write(0, key, name)
-            self.write(wholeGraph: graph)
+            self.write(wholeGraph: graph.graph)
             self.write(waitForWorkers)
             self.write(list: cancelled) { $0.write(count: $1) }
             self.write(submitter.rawValue)
@@ -281,7 +281,7 @@ extension ByteReader {
         switch kind {
         case 0:
             return .submit(
-                key: try text(), name: try text(), graph: try wholeGraph(), waitForWorkers: try flag(),
+                key: try text(), name: try text(), graph: ExaminedGraph(try wholeGraph()), waitForWorkers: try flag(),
                 cancelled: try list { reader throws(DecodingFailure) in try reader.index() }, submitter: Incarnation(try unsigned()),
                 trace: try trace())
         case 1: return .check(graph: try wholeGraph(), waitForWorkers: try flag())

@@ -9,7 +9,7 @@ extension Scheduler {
                 key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, cancelled: cancelled, submitter: submitter,
                 trace: trace, by: authority, &outputs)
         case .check(let graph, let waitForWorkers):
-            reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations).inOrder)
+            reply = .checked(admissionErrors(ExaminedGraph(graph), waitForWorkers: waitForWorkers, limitedTo: authority.operations).inOrder)
         case .cancel(let submission, let path, let reason, let now):
             reply = cancel(submission, path: path, reason: reason, now: now, by: authority, &outputs)
         case .pause(let submission, let path):
@@ -66,15 +66,17 @@ extension Scheduler {
 
     /// - Parameter whenAdmitted: called when nothing is in the way any more, before the first fact.
     mutating func submit(
-        key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int], submitter: Incarnation, trace: TraceContext,
-        by authority: Authority, _ outputs: inout Outputs, whenAdmitted: (inout Self, inout Outputs) -> Void = { _, _ in }
+        key: String, name: String, graph examined: ExaminedGraph, waitForWorkers: Bool, cancelled: [Int], submitter: Incarnation,
+        trace: TraceContext, by authority: Authority, _ outputs: inout Outputs,
+        whenAdmitted: (inout Self, inout Outputs) -> Void = { _, _ in }
     ) -> Reply {
+        let graph = examined.graph
         if let first = durable.submissionByKey[.init(principal: authority.principal, key: key)] {
             let submission = durable.submission(first)
             guard submission.isMade(of: graph) else { return .failed(.keyReused(key, by: submission, for: graph)) }
             return .submitted(id: submission.id, existing: true)
         }
-        let errors = admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations).inOrder
+        let errors = admissionErrors(examined, waitForWorkers: waitForWorkers, limitedTo: authority.operations).inOrder
         guard errors.isEmpty else {
             return .failed(.refused(message: "the graph cannot run: \(errors.count) error\(errors.count == 1 ? "" : "s")", errors: errors))
         }
@@ -88,13 +90,12 @@ extension Scheduler {
         whenAdmitted(&self, &outputs)
         let number = SubmissionNumber(UInt32(durable.submissions.total + 1))
         let id = drawID()
-        emit(
-            .submitted(
-                Admission(
-                    number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall,
-                    submitter: needsSubmitter ? submitter : Incarnation(0), waitsForWorkers: waitForWorkers,
-                    principal: authority.principal, operations: authority.operations, trace: trace
-                )), &outputs)
+        var admission = Admission(
+            number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall,
+            submitter: needsSubmitter ? submitter : Incarnation(0), waitsForWorkers: waitForWorkers, principal: authority.principal,
+            operations: authority.operations, trace: trace)
+        admission.examined = examined
+        emit(.submitted(admission), &outputs)
         findMisfits(durable.submissions.total - 1)
         // The first units are the graph's nodes. All of this is one step: nothing of it is handed out before.
         for node in cancelled where graph.nodes.indices.contains(node) {
@@ -145,8 +146,9 @@ extension Scheduler {
     }
 
     /// - Parameter operations: names of operations, groups and conditions that may be in it; empty: any.
-    func admissionErrors(_ graph: Graph, waitForWorkers: Bool, limitedTo operations: [String]) -> [AdmissionError] {
-        var (faults, soundness) = graph.judged(by: configuration.graphLimits)
+    func admissionErrors(_ examined: ExaminedGraph, waitForWorkers: Bool, limitedTo operations: [String]) -> [AdmissionError] {
+        let (graph, judgement) = (examined.graph, examined.judged(by: configuration.graphLimits))
+        var (faults, soundness) = (judgement.faults, judgement.soundness)
         if soundness != .malformed { faults += Authority.faults(of: graph, limitedTo: operations) }
         if faults.isEmpty {
             for (name, node) in graph.zones where durable.zones[name] == nil {

@@ -44,7 +44,7 @@ extension Scheduler {
             }
             var lifted = 0
             let reply = submit(
-                key: key, name: submission.name, graph: submission.submittedGraph, waitForWorkers: true, cancelled: [],
+                key: key, name: submission.name, graph: ExaminedGraph(submission.submittedGraph), waitForWorkers: true, cancelled: [],
                 submitter: Incarnation(0), trace: submission.trace, by: authority, &outputs
             ) { scheduler, outputs in
                 if force { lifted = scheduler.liftQuarantine(of: submission, &outputs) }

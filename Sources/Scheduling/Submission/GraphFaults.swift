@@ -1,5 +1,5 @@
 /// What a graph may not exceed.
-public struct GraphLimits: Sendable {
+public struct GraphLimits: Hashable, Sendable {
     /// The root is one of them.
     public var nodesMax: Int
     public var depthMax: Int
@@ -37,22 +37,36 @@ extension Graph {
     public func faults(limits: GraphLimits = GraphLimits()) -> [AdmissionError] { judged(by: limits).faults }
 
     /// The same, and how much of the graph can be relied upon all the same.
-    func judged(by limits: GraphLimits) -> (faults: [AdmissionError], soundness: Soundness) {
+    func judged(by limits: GraphLimits) -> Judgement {
         let structure = structuralFaults(limits)
-        guard structure.isEmpty else { return (structure, .malformed) }
+        guard structure.isEmpty else { return Judgement(structure, .malformed) }
         let layout = GraphLayout(self)
         guard layout.expandedUnits[0] <= limits.unitsMax else {
             let fault = fault(
                 0, "the lists of its forEachs make more than the limit of \(limits.unitsMax) units; split it into several submissions")
-            return ([fault], .malformed)
+            return Judgement([fault], .malformed)
         }
         let faults = idFaults(layout) + deciderFaults() + preparationFaults(layout) + referenceFaults(layout)
         // What they say of a node holds for no other one: the rest is judged as well.
         let options = optionFaults()
-        guard faults.isEmpty else { return (faults + options, .faulty) }
+        guard faults.isEmpty else { return Judgement(faults + options, .faulty) }
         let cycles = cycleFaults(layout)
-        guard cycles.isEmpty else { return (options + cycles, .connected) }
-        return (options + placeFaults(layout) + keyFaults(layout) + scopeFaults(layout) + retriedUniquenessFaults(layout), .connected)
+        guard cycles.isEmpty else { return Judgement(options + cycles, .connected) }
+        let others = placeFaults(layout) + keyFaults(layout) + scopeFaults(layout) + retriedUniquenessFaults(layout)
+        return Judgement(options + others, .connected, layout)
+    }
+
+    struct Judgement: Sendable {
+        let faults: [AdmissionError]
+        let soundness: Soundness
+        /// nil: it is not to be relied upon.
+        let layout: GraphLayout?
+
+        init(_ faults: [AdmissionError], _ soundness: Soundness, _ layout: GraphLayout? = nil) {
+            self.faults = faults
+            self.soundness = soundness
+            self.layout = layout
+        }
     }
 
     enum Soundness {

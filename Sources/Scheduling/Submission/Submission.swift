@@ -142,7 +142,7 @@ struct Submission {
         principal = admission.principal
         operations = admission.operations
         trace = admission.trace
-        layout = GraphLayout(admission.graph)
+        layout = admission.examined.layout
         admitted = Admitted(nodes: admission.graph.nodes.count, parameters: admission.graph.parameters.count)
         units = []
         appendInstance(of: 0, parent: -1, position: 0)

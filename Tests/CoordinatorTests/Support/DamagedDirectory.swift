@@ -286,7 +286,7 @@ private enum Work {
                 .request(
                     RequestID(peer: PeerID(1), number: UInt64(number)),
                     .submit(
-                        key: "k\(number)", name: "", graph: graph(number), waitForWorkers: true))
+                        key: "k\(number)", name: "", graph: ExaminedGraph(graph(number)), waitForWorkers: true))
             ])
             for _ in 0..<6 {
                 let ends: [Input] = work.map { assignment in
