@@ -60,7 +60,7 @@ test: dependencies  ## build and run every test
 	scripts/check-determinism.sh
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=12 scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
-	AOP_TEST_LOAD=0.2 scripts/run-tests.sh --filter '$(SIMULATION_TESTS)' --skip '$(SIMULATED_LATER)'
+	AOP_TEST_LOAD=0.3 scripts/run-tests.sh --filter '$(SIMULATION_TESTS)' --skip '$(SIMULATED_LATER)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)' --skip '$(SIMULATION_TESTS)' --skip '$(SYSTEM_TESTS)'
 	for product in $(RELEASE_PRODUCTS); do $(SWIFT) build -c release --product $$product || exit 1; done
 	# The processes of these are as they are installed, and mostly wait for each other.
@@ -73,9 +73,16 @@ test: dependencies  ## build and run every test
 	scripts/check-cluster.sh "$$($(SWIFT) build -c release --show-bin-path)/aop"
 	scripts/check-deb.sh --test "$$($(SWIFT) build -c release --show-bin-path)/aop"
 	scripts/check-release.sh
-	scripts/check-instructions.sh
-	# Of more seeds than tests would take that are not optimised.
+	# Each of them has one thread.
+	$(MAKE) --jobs --output-sync=target check-instructions check-seeds check-planted
+
+# Of more seeds than tests would take that are not optimised.
+.PHONY: check-seeds
+check-seeds:
 	.build/release/aop-sim --complete --runs 1500
+
+.PHONY: check-planted
+check-planted:
 	.build/release/aop-sim --planted
 
 .PHONY: check-release

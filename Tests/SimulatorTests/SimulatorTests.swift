@@ -38,11 +38,11 @@ import Testing
 
     /// What is printed of a run that breaks something is as small as can be, and breaks it still.
     @Test func runThatBreaksSomething_isMadeSmaller() throws {
-        let seed = try #require((0..<100).first { Simulation(SimulationPlan(seed: $0, defect: .messageDropped)).run().violation != nil })
-        let whole = Simulation(SimulationPlan(seed: seed, defect: .messageDropped)).run()
-        let small = SimulationPlan(seed: seed, defect: .messageDropped).minimised()
-        #expect(small.violation != nil)
-        #expect(small.faults.isSubset(of: whole.faults))
+        // It is found by the first seed, and soon: this is not optimised.
+        let plan = SimulationPlan(seed: 0, defect: .hostOversold)
+        let (whole, small) = (Simulation(plan).run(), plan.minimised())
+        #expect(whole.violation != nil && small.violation != nil)
+        #expect(small.faults.isStrictSubset(of: whole.faults))
         #expect(!small.trace.isEmpty)
     }
 }
