@@ -368,6 +368,20 @@ struct NetPlacementTests {
         #expect(group.operations.count == 1 && between.outcome?.value == 1 && receiver.outcome?.isSuccess == true)
     }
 
+    /// In place of the child its group is added, and begins before the rest comes.
+    @Test func producerOfAChildThatIsAddedToAQueue_isTakenByTheGroup() async {
+        let (producer, child, first, other) = (Value(1), PassOn<Int>(), Step(), Step())
+        producer.deliver(to: child)
+        let group = GroupOperation(first, child)
+        let (queue, begun) = (AOperationQueue(), DispatchSemaphore(value: 0))
+        first.didStart { begun.signal() }
+        let delegate = WaitsForGroup(other, begun)
+        queue.delegate = delegate
+        queue.addOperations([child, other], waitUntilFinished: false)
+        for operation in [group, other] { await operation.ended() }
+        #expect(group.operations.count == 3 && child.outcome?.value == 1)
+    }
+
     /// A group of its own around the producer comes along, as to a queue.
     @Test func receiverThatARunningGroupAdds_bringsTheGroupOfItsProducer() async {
         let (child, receiver) = (Value(1), PassOn<Int>())
@@ -377,6 +391,34 @@ struct NetPlacementTests {
         queue.addOperation(outer)
         for operation in [outer, inner, receiver] { await operation.ended() }
         #expect(outer.outcome?.isSuccess == true && receiver.outcome?.value == 1 && outer.operations.count == 3)
+    }
+
+    /// It begins, and what it has ends, while it is given them.
+    @Test(arguments: [true, false], [true, false])
+    func whatAGroupIsGivenTogether_isAllOfIt_whenItBegins(isOrdered: Bool, isReceiverFirst: Bool) async {
+        for round in 0..<1_000 {
+            let (producer, receiver) = (Value(1), PassOn<Int>())
+            producer.deliver(to: receiver)
+            let (first, gate) = (Step(), BlockOperation {})
+            first.addDependency(gate)
+            let group = isOrdered ? OrderedGroupOperation(first) : GroupOperation(first)
+            let (queue, isAboutToBegin) = (AOperationQueue(), Flag())
+            Thread.detachNewThread {
+                isAboutToBegin.set()
+                queue.addOperation(group)
+            }
+            while !isAboutToBegin.isSet {}
+            for _ in 0..<(round % 200) { _ = isAboutToBegin.isSet }
+            // It may end before it is given anything, but not in between.
+            let mayEnd = round.isMultiple(of: 2)
+            if mayEnd { gate.start() }
+            group.addOperations(isReceiverFirst ? [receiver, producer] : [producer, receiver])
+            if !mayEnd { gate.start() }
+            await group.ended()
+            let isRefused = mayEnd && group.operations.count == 1
+            #expect(isRefused ? producer.outcome?.isSuccess == false : group.operations.count == 3)
+            #expect(isRefused ? receiver.outcome?.isSuccess == false : receiver.outcome?.value == 1)
+        }
     }
 
     /// The group begins while it is given them, with some of many.

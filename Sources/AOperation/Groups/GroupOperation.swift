@@ -140,23 +140,24 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     public final func addOperation(_ operation: Foundation.Operation) {
         let current = current
         guard current === self else { return current.addOperation(operation) }
-        let isStarted = lane.withLock { $0 != nil }
-        guard isStarted else { return add(operation) }
+        // Its net is looked for with all others' when the group starts, unless that is under way.
+        guard lane.withLock({ $0 != nil }) || !add(operation, beforeNets: true) else { return }
         let members = belongings(of: operation)
         enterTogether {
             for member in members { add(member) }
         }
     }
 
-    /// Adds children, in this order.
+    /// Adds children, in this order. The group does not end before all of them are in.
     public final func addOperations(_ operations: [Foundation.Operation]) {
+        let current = current
         let addAll = { for operation in operations { self.addOperation(operation) } }
         guard operations.count > 1 else { return addAll() }
         // A group among them takes what is in no group when it starts: not what is added with it.
         guard let lane = current.lane.withLock({ $0 }) else {
-            let reservation = Reservation(operations)  // this group may start meanwhile
-            defer { reservation.end() }
-            return addAll()
+            // This group may start meanwhile: they are its own, and no other's.
+            for operation in operations { current.claim(operation) }
+            return current.stayingOpen(addAll)
         }
         lane.withoutStarts(addAll)
     }
@@ -181,21 +182,30 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// Called when outcome and body of a child are over. The group cannot end before this has returned.
     func childEnded(_ operation: Foundation.Operation) {}
 
-    /// - Parameter isMirror: it was added to the group elsewhere, where that runs.
-    final func add(_ operation: Foundation.Operation, isMirror: Bool = false) {
+    /// No other group takes it from now on.
+    private final func claim(_ operation: Foundation.Operation, isMirror: Bool = false) {
         precondition(operation !== self, "the group \(publisherName) cannot be its own child")
         // What is only kept for somebody else is in no group yet, and its net is not that of one.
-        if let operation = operation as? AOperation, isMirror || !runsElsewhere {
-            precondition(
-                !operation.isContainer || !isInside(of: operation),
-                "the group \(publisherName) is inside of \(operation.publisherName): that cannot be its child")
-            operation.core.withLock { core in if core.group == nil { core.group = self } }
-        }
-        let addition = roster.withLock { $0.add(operation, isMirror: isMirror) }
+        guard let operation = operation as? AOperation, isMirror || !runsElsewhere else { return }
+        precondition(
+            !operation.isContainer || !isInside(of: operation),
+            "the group \(publisherName) is inside of \(operation.publisherName): that cannot be its child")
+        operation.core.withLock { core in if core.group == nil { core.group = self } }
+    }
+
+    /// - Parameters:
+    ///   - isMirror: it was added to the group elsewhere, where that runs.
+    ///   - beforeNets: unless the nets of children are looked for already.
+    /// - Returns: false: they are, and it is not added.
+    @discardableResult
+    final func add(_ operation: Foundation.Operation, isMirror: Bool = false, beforeNets: Bool = false) -> Bool {
+        claim(operation, isMirror: isMirror)
+        let addition = roster.withLock { $0.add(operation, isMirror: isMirror, beforeNets: beforeNets) }
+        if case .late = addition { return false }
         if !(operation is AOperation), isChild(operation) { PlainPlaces.add(operation, to: self) }
         forgetLockScan()
         switch addition {
-        case .known:
+        case .known, .late:
             break
         case .listed:
             if lane.withLock({ $0 != nil }) { _ = (operation as? AOperation)?.claimUniqueId() }
@@ -209,10 +219,14 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             operation.cancelUnqueued()
             Debugger.error("an operation was added to the group \(publisherName), which has ended; it is cancelled")
         case .foreign:
-            guard DecisionCapture.keep(for: self, { $0.operations.append(operation) }) else { return refuse(operation) }
-            // It may end before it is there.
-            lendCallbackQueue(to: operation)
+            if DecisionCapture.keep(for: self, { $0.operations.append(operation) }) {
+                // It may end before it is there.
+                lendCallbackQueue(to: operation)
+            } else {
+                refuse(operation)
+            }
         }
+        return true
     }
 
     // MARK: Running
@@ -220,6 +234,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// Starts the children. A subclass that overrides it calls `super.execute()`; the group cannot end before this has
     /// returned.
     open override func execute() {
+        // Before: who finds nets taken finds the lane.
+        openLane()
         takeNets()
         rememberChildren()
         for case let operation as AOperation in operations { _ = operation.claimUniqueId() }
@@ -250,7 +266,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     /// What belongs to the children's delivery nets and is in no queue becomes a child, too; before the start only.
     private final func takeNets() {
-        guard roster.withLock({ $0.isGathering && !$0.isMirrored }) else { return }
+        guard let operations = roster.withLock({ $0.takeNets() }) else { return }
         let list = listWithNets(operations)
         RetryScope.foresee(list)
         roster.withLock { $0.relist(list) }
@@ -303,6 +319,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     ///
     /// It borrows the group's own slot, if the group has begun. A group whose lane is opened before never begins: it
     /// was abandoned.
+    @discardableResult
     private final func openLane() -> Lane {
         let (outer, hasSlot) = core.withLock { ($0.membership?.lane ?? .outside, $0.holdsSlot) }
         let limit = roster.withLock { $0.isMirrored ? .max : $0.limit }

@@ -67,6 +67,7 @@ struct GroupRoster {
     private var places: [ObjectIdentifier: Int] = [:]
     /// Children that have not ended, and one for each step that must not be overtaken by the group's end.
     private var open = 0
+    private var areNetsTaken = false
     /// Of an ordered group: the next child to start, and how many have started and not ended.
     private var cursor = 0
     private var inFlight = 0
@@ -114,14 +115,18 @@ extension GroupRoster {
         case cancel
         /// It is a child already.
         case known
+        /// The group has looked for nets already: it is to come with its own.
+        case late
         /// The group has ended.
         case refused
         /// The group runs elsewhere, and knows nothing of it there.
         case foreign
     }
 
-    /// - Parameter isMirror: it was added to the group elsewhere.
-    mutating func add(_ operation: Foundation.Operation, isMirror: Bool = false) -> Addition {
+    /// - Parameters:
+    ///   - isMirror: it was added to the group elsewhere.
+    ///   - beforeNets: without its net, which the group is to look for.
+    mutating func add(_ operation: Foundation.Operation, isMirror: Bool = false, beforeNets: Bool = false) -> Addition {
         guard !contains(operation) else { return .known }
         guard !isMirrored || isMirror else { return .foreign }
         var child = Child(operation: operation)
@@ -129,6 +134,8 @@ extension GroupRoster {
         switch phase {
         case .closed:
             return .refused
+        case .gathering where beforeNets && areNetsTaken, .running where beforeNets && verdict == nil && !isStopping:
+            return .late
         case .gathering:
             addition = .listed
         case .running:
@@ -150,6 +157,13 @@ extension GroupRoster {
         children.append(child)
         open += 1
         return addition
+    }
+
+    /// The children so far, whose nets the group looks for: once. Nil when it has none to look for any more.
+    mutating func takeNets() -> [Foundation.Operation]? {
+        guard case .gathering = phase, !isMirrored else { return nil }
+        areNetsTaken = true
+        return operations
     }
 
     /// Replaces the list, before the start, by one that also names what belongs to the children's delivery nets.

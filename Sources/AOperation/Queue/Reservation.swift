@@ -5,14 +5,18 @@ import Foundation
 struct Reservation {
     private let operations: [AOperation]
 
-    /// What delivers to these and receives from them comes along with them, and is kept from groups, too.
+    /// What delivers to what comes into the queue and receives from it comes along, and is kept from groups, too: not what delivers to a
+    /// child, in whose place its group is added. That is for the group to take.
     ///
     /// - Complexity: O(operations and their nets): who is in the net of one before brings no other.
     init(netsOf operations: some Sequence<Foundation.Operation>) {
         var known: Set<ObjectIdentifier> = []
         var members: [AOperation] = []
         for case let operation as AOperation in operations where !operation.isAlone && !known.contains(ObjectIdentifier(operation)) {
-            members += operation.deliveryNet().filter { known.insert(ObjectIdentifier($0)).inserted }
+            if let entering = operation.standIn, !known.contains(ObjectIdentifier(entering)) {
+                members += entering.deliveryNet().filter { known.insert(ObjectIdentifier($0)).inserted }
+            }
+            if known.insert(ObjectIdentifier(operation)).inserted { members.append(operation) }
         }
         self.init(members)
     }
