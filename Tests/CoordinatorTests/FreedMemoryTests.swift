@@ -11,8 +11,13 @@ struct FreedMemoryTests {
         #expect(due(residents) == [false, false, true, false, false, true])
     }
 
+    @Test func whileItGrows_itIsInUse() {
+        #expect(due([0, growth, 2 * growth, 5 * growth, 5 * growth, 5 * growth]) == [false, false, false, false, true, false])
+        #expect(due([0, 3 * growth, growth / 2, growth / 2, growth]) == [false, false, true, false, false])
+    }
+
     @Test func whatIsNeededNoMore_countsFromThere() {
-        #expect(due([10 * growth, growth, growth / 2, 2 * growth]) == [false, false, false, true])
+        #expect(due([10 * growth, growth, growth / 2, 2 * growth, 2 * growth]) == [false, false, false, false, true])
     }
 
     private func due(_ residents: [Int]) -> [Bool] {

@@ -6,15 +6,22 @@ import Foundation
 struct FreedMemory {
     /// What the process had at least since something was given back last.
     private var leastBytes = Int.max
+    private var lastBytes = 0
+    /// It has grown by much: what is free then is given back when it grows no more, as before that it is in use.
+    private var isOwed = false
     private var isJustReturned = false
 
     /// Called now and then.
     ///
     /// - Parameter resident: bytes that the process has.
-    /// - Returns: whether to give back what is free: the process has grown by much.
+    /// - Returns: whether to give back what is free: the process has grown by much, and does no more.
     mutating func isDue(resident: Int) -> Bool {
+        let growth = resident - lastBytes
+        lastBytes = resident
         leastBytes = isJustReturned ? resident : min(leastBytes, resident)
-        isJustReturned = resident - leastBytes >= CoordinatorLimits.residentGrowthBytes
+        isOwed = isOwed || resident - leastBytes >= CoordinatorLimits.residentGrowthBytes
+        isJustReturned = isOwed && growth < CoordinatorLimits.residentGrowthBytes / 16
+        if isJustReturned { isOwed = false }
         return isJustReturned
     }
 
