@@ -8,8 +8,8 @@ import Executing
 /// both operations do. So the loop puts a few into this line; whoever ends takes the next one, and the loop hears of it later.
 /// What is taken out of the line does not begin: to know who has begun, the loop takes all back.
 final class StartLine: Sendable {
-    /// Tells the loop that it has begun, and lets it begin.
-    typealias Begin = @Sendable () -> Void
+    /// Tells the loop that it has begun, and lets it begin; false: it has ended with that.
+    typealias Begin = @Sendable () -> Bool
 
     private struct Line {
         /// Those that were taken out are left behind when their turn comes.
@@ -54,9 +54,8 @@ final class StartLine: Sendable {
     ///
     /// - Returns: false: none has begun.
     func beginNext() -> Bool {
-        guard let begin = next() else { return false }
-        begin()
-        return true
+        while let begin = next() { if begin() { return true } }
+        return false
     }
 
     func next() -> Begin? {

@@ -50,7 +50,8 @@ final class UnitRelay: Sendable {
     /// It is about to be added by somebody else than the loop.
     func begins() {
         let at = WallClock.milliseconds()
-        loop.submitUnhurried { [self] in runner.begun(key, at: at) }
+        // It is there, as this is.
+        loop.submitUnhurried { [self, operation] in runner.begun(key, operation, at: at) }
     }
 
     private func progressed(_ news: OperationProgress) {
