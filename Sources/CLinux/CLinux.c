@@ -320,6 +320,10 @@ void clinux_return_free_memory(void) {
 #endif
 }
 
+const void *clinux_find(const void *text, size_t length, const void *part, size_t partLength) {
+    return memmem(text, length, part, partLength);
+}
+
 // ── files ──
 
 void clinux_begin_writing(int descriptor) { (void)sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE); }

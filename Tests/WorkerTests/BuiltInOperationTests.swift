@@ -70,6 +70,22 @@ import Wire
         #expect(await queue.end(of: HTTPOperation(.init(url: "ftp://x"))).fault?.code == .parameters)
     }
 
+    @Test func whatIsMeantForAServer_isNotSentToTheOneThatItRedirectsTo() async throws {
+        let other = try LocalHTTPServer { LocalHTTPServer.answer(200, $0) }
+        let redirect = "HTTP/1.1 302 Found\r\nLocation: \(other.address)/there\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        let server = try LocalHTTPServer { _ in redirect }
+        let headers = ["Authorization": "Bearer sesame", "Cookie": "sesame", "X-Other": "kept"]
+        let arrived = await queue.end(of: HTTPOperation(.init(url: "\(server.address)/", headers: headers))).text
+        #expect(arrived?.contains("GET /there") == true && arrived?.contains("kept") == true)
+        #expect(arrived?.contains("sesame") == false)
+    }
+
+    @Test func urlThatIsRefused_isToldWithoutUserAndQuery() async {
+        let refused = HTTPOperation(.init(url: "http://me:sesame@host:99999/place?token=sesame#sesame"))
+        let message = await queue.end(of: refused).fault?.message ?? ""
+        #expect(message.contains("http://host:99999/place") && !message.contains("sesame"), "\(message)")
+    }
+
     @Test func http_saysNothingOfAURLThatHasASecret() async throws {
         let runner = try CommandRunner()
         let server = try LocalHTTPServer { _ in "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" }

@@ -52,6 +52,8 @@ import Wire
         var redaction = Redaction()
         let resolved = try SecretStore(directory: directory).resolve(given, isTemplated: true, noting: &redaction)
         #expect(String(decoding: resolved, as: UTF8.self) == #"{"a":"a$${item}$$b"}"#)
+        // With what stands before it that is one character.
+        #expect(Template.literal("\u{600}${item}").unicodeScalars.elementsEqual("\u{600}$${item}".unicodeScalars))
     }
 
     @Test(arguments: [
@@ -95,6 +97,36 @@ import Wire
         #expect(message("\n padded \n").0 == "exited with 1 on h: ***")
         // The end of what was written begins within the secret.
         #expect(message("\(token.suffix(700)) was refused\n") == ("exited with 1 on h: *** was refused", "*** was refused\n"))
+    }
+
+    /// Where it begins is not a matter of characters, and one secret may be a part of another one.
+    @Test func endOfAText_thatBeginsWithinASecret_hasNothingOfIt() {
+        var redaction = Redaction()
+        for text in ["postgres://app:p4ssword@db.internal/prod", "p4ssword", "äußerst-geheim"] { redaction.add(text) }
+        func told(_ bytes: some Sequence<UInt8>) -> String { redaction.apply(toTail: Array(bytes)) }
+        #expect(told("gres://app:p4ssword@db.internal/prod failed: p4ssword".utf8) == "*** failed: ***")
+        #expect(told("ord@db.internal/prod".utf8) == "***")
+        #expect(told("äußerst-geheim!".utf8.dropFirst()) == "***!")
+        #expect(told("äußerst-geheim!".utf8) == "***!")
+        #expect(told("äuß".utf8) == "äuß")
+        #expect(told([0x9F, 0x61] as [UInt8]) == "\u{FFFD}a" && told([UInt8]()).isEmpty)
+    }
+
+    @Test func veryLongSecrets_areLookedForWithAllTheirLines() {
+        let line = { (number: Int) in "line \(number) of a certificate" }
+        let long = (0..<2_000).map(line).joined(separator: "\n") + String(repeating: "0123456789", count: 1_000)
+        var redaction = Redaction()
+        redaction.add(long)
+        #expect(redaction.apply(to: "it has \(line(1_234)), and \(long)") == "it has ***, and ***")
+        #expect(redaction.apply(toTail: Array("\(long.suffix(3_000))\n\(line(7))".utf8)) == "***\n***")
+    }
+
+    @Test func lineBreakOfAnotherSystem_isNotOfTheSecret_andAMarkAtTheBeginningIs() throws {
+        try keep("windows", Data("abcd\r\n".utf8))
+        try keep("mark", Data([0xEF, 0xBB, 0xBF]) + Data("abcd".utf8))
+        let store = SecretStore(directory: directory)
+        #expect(try store.text(of: "windows") == "abcd")
+        #expect(try Array(store.text(of: "mark").utf8) == [0xEF, 0xBB, 0xBF] + Array("abcd".utf8))
     }
 
     @Test func whatCannotBeUsed_isNamed_andNothingOfItsContentIsSaid() throws {

@@ -120,4 +120,7 @@ int clinux_notify(const char *path, const char *message);
 // Gives memory that the allocator keeps for later back to the system (malloc_trim).
 void clinux_return_free_memory(void);
 
+// Where `part` first stands in `text`; NULL: nowhere (memmem, which Swift does not see).
+const void *clinux_find(const void *text, size_t length, const void *part, size_t partLength);
+
 #endif

@@ -1,3 +1,4 @@
+import AOperation
 import Foundation
 import FoundationNetworking
 import Synchronization
@@ -58,6 +59,14 @@ final class HTTPExchanges: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let isTooLarge = exchanges.withLock { $0[dataTask.taskIdentifier]?.take(data) ?? false }
         if isTooLarge { dataTask.cancel() }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        // Not the server before this one: what was taken off on the way there is proposed again.
+        completionHandler(request.redirected(from: task.originalRequest?.url))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -25,7 +25,8 @@ struct RequestedURL: Sendable {
         do {
             url = try HTTPRequestText.url(text).get()
         } catch {
-            throw OperationFault(.parameters, isSecret ? "`url`, which has a secret: \(error)" : "`url` is \"\(text)\": \(error)")
+            let told = isSecret ? "`url`, which has a secret" : "`url` is \"\(Self.told(text))\""
+            throw OperationFault(.parameters, "\(told): \(error)")
         }
         var request = URLRequest(url: url)
         guard HTTPRequestText.isToken(method) else {
@@ -44,6 +45,15 @@ struct RequestedURL: Sendable {
             request.setValue(value, forHTTPHeaderField: name)
         }
         return request
+    }
+
+    /// Of a text that need not be a URL: without user, password and query.
+    private static func told(_ text: String) -> String {
+        let place = text.prefix { $0 != "?" && $0 != "#" }
+        guard let authority = place.range(of: "//")?.upperBound,
+            let at = place[authority...].prefix(while: { $0 != "/" }).lastIndex(of: "@")
+        else { return String(place) }
+        return String(place[..<authority] + place[place.index(after: at)...])
     }
 
     /// There was no answer.

@@ -38,7 +38,7 @@ struct SecretStore: Sendable {
                 result.append(contentsOf: scanner.copy(end..<range.lowerBound))
                 let text = try text(of: name)
                 secrets.append(text)
-                result.append(contentsOf: JSONText.quoted((isTemplated ? text.replacing("$", with: "$$") : text).utf8))
+                result.append(contentsOf: JSONText.quoted((isTemplated ? Template.literal(text) : text).utf8))
                 end = range.upperBound
             }
             result.append(contentsOf: scanner.copy(end..<scanner.offset))
@@ -99,10 +99,19 @@ struct SecretStore: Sendable {
         guard state.st_size <= Self.bytesMax else {
             throw unusable("has \(state.st_size) bytes, more than the limit of \(Self.bytesMax) (secretBytes)")
         }
-        guard let bytes = try? file.read(upToCount: Self.bytesMax + 1) ?? Data(), var text = String(data: bytes, encoding: .utf8) else {
-            throw unusable("is no text in UTF-8")
+        let bytes: Data
+        do { bytes = try file.read(upToCount: Self.bytesMax + 1) ?? Data() } catch {
+            throw unusable("cannot be read: \(error.localizedDescription)")
         }
-        if text.utf8.last == UInt8(ascii: "\n") { text.unicodeScalars.removeLast() }
+        // It may have grown since it was looked at.
+        guard bytes.count <= Self.bytesMax else {
+            throw unusable("has more than \(Self.bytesMax) bytes, the limit (secretBytes)")
+        }
+        guard var text = String(validating: bytes, as: UTF8.self) else { throw unusable("is no text in UTF-8") }
+        for end in ["\n", "\r"] as [Unicode.Scalar] {
+            guard text.unicodeScalars.last == end else { break }
+            text.unicodeScalars.removeLast()
+        }
         return text
     }
 }

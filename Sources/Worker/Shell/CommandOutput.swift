@@ -143,9 +143,10 @@ enum CommandEnding: Hashable, Sendable {
 
     /// The failure it means; nil for exit code 0.
     ///
-    /// - Parameter redaction: what the failure must not tell; looked for before anything is cut.
+    /// - Parameter redaction: what the failure must not tell.
     func fault(host: String, stderr tail: [UInt8], _ redaction: Redaction = Redaction()) -> OperationFault? {
-        let stderr = redaction.apply(toTail: String(decoding: tail, as: UTF8.self))
+        if case .exited(0) = self { return nil }
+        let stderr = redaction.apply(toTail: tail)
         let end = Self.lastLine(of: stderr).map { ": \($0)" } ?? ""
         switch self {
         case .exited(0):

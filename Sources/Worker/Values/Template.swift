@@ -52,6 +52,16 @@ enum Template {
         return value
     }
 
+    /// A text as it has to be written to stay what it is.
+    static func literal(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            result.append(scalar)
+            if scalar == "$" { result.append(scalar) }
+        }
+        return String(result)
+    }
+
     /// Renders one text.
     static func replace(in text: String, bindings: Bindings) throws -> String {
         var result = String.UnicodeScalarView()
