@@ -15,7 +15,7 @@ public enum Fact: Hashable, Sendable {
     case workerMet(WorkerNumber, WorkerIdentity)
     /// Proof that the executor process and all its commands are gone.
     case workerEnded(WorkerNumber)
-    case submitted(Admission)
+    indirect case submitted(Admission)
     /// The unit was given to the worker under a new attempt. Journaled before it is sent.
     case assigned(UnitID, Attempt, WorkerNumber, at: Int64)
     /// The worker may begin this attempt by itself, when the operation before it has succeeded there. The unit is given to it, or to

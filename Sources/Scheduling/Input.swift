@@ -113,7 +113,7 @@ public enum FollowDepth: Int, Comparable, Sendable {
 
 public enum Request: Sendable {
     /// `cancelled`: nodes that are cancelled before any of it can start. `submitter`: where its hosted code is.
-    case submit(
+    indirect case submit(
         key: String, name: String, graph: ExaminedGraph, waitForWorkers: Bool, cancelled: [Int] = [],
         submitter: Incarnation = Incarnation(0), trace: TraceContext = TraceContext())
     /// Admission check only.

@@ -22,9 +22,15 @@ public struct ExaminedGraph: Sendable {
         examination = Examination(limits: limits, judgement: graph.judged(by: limits))
     }
 
-    private struct Examination {
+    /// By reference: facts and requests have one, and are moved about by the million.
+    private final class Examination: Sendable {
         let limits: GraphLimits
         let judgement: Graph.Judgement
+
+        init(limits: GraphLimits, judgement: Graph.Judgement) {
+            self.limits = limits
+            self.judgement = judgement
+        }
     }
 
     func judged(by limits: GraphLimits) -> Graph.Judgement {
