@@ -159,7 +159,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             for operation in operations { current.claim(operation) }
             return current.stayingOpen(addAll)
         }
-        lane.withoutStarts(addAll)
+        current.stayingOpen { lane.withoutStarts(addAll) }
     }
 
     /// Adds an error of the group's own: the group fails with it, after its children's failures.
