@@ -69,11 +69,14 @@ import Wire
     private final class Counted: VoidOperation, ClusterOperation, @unchecked Sendable {
         struct Parameters: Codable, Sendable { var name: String }
         static let made = Guarded<[String: Int]>([:])
+        /// For which its initializer waits.
+        static let gates = Guarded<[String: DispatchSemaphore]>([:])
         let parameters: Parameters
 
         init(_ parameters: Parameters) {
             self.parameters = parameters
             super.init()
+            Self.gates.withLock { $0[parameters.name] }?.wait()
             Self.made.withLock { $0[parameters.name, default: 0] += 1 }
         }
 
@@ -142,7 +145,8 @@ import Wire
             #expect(runner.isRunning(key(2)))
             runner.stop(key(2))
         }
-        #expect(begin())
+        begin.announce()
+        #expect(begin.run())
         #expect(await trial.next(1) == [.ended(2)])
         trial.use { [key] runner in runner.start(key(3), trial.assignment(), context: context, blobs: [:]) }
         #expect(await trial.next(1) == [.ended(3)])
@@ -164,6 +168,22 @@ import Wire
             #expect(try #require(begun) < #require(ended))
         }
         #expect(Counted.made.withLock { $0[name] } == 1)
+    }
+
+    /// Its time is not that of the one before it.
+    @Test func whoHasEnded_isToldBeforeTheNextOneIsMade() async throws {
+        let trial = try Trial()
+        let context = trial.context
+        let name = UUID().uuidString
+        let gate = DispatchSemaphore(value: 0)
+        Counted.gates.withLock { $0[name] = gate }
+        trial.use { [key] runner in
+            runner.lineUp(key(2), trial.assignment(Counted.operationName, "{\"name\": \"\(name)\"}"), context: context)
+            runner.start(key(1), trial.assignment(), context: context, blobs: [:])
+        }
+        #expect(await trial.next(2) == [.begun(2), .ended(1)])
+        gate.signal()
+        #expect(await trial.next(1) == [.ended(2)])
     }
 
     /// It is built by whoever lets it begin, not by the loop.

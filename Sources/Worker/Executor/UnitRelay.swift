@@ -48,10 +48,9 @@ final class UnitRelay: Sendable {
     }
 
     /// It is about to be added by somebody else than the loop.
-    func begins() {
-        let at = WallClock.milliseconds()
+    func isMade() {
         // It is there, as this is.
-        loop.submitUnhurried { [self, operation] in runner.begun(key, operation, at: at) }
+        loop.submitUnhurried { [self, operation] in runner.made(key, operation) }
     }
 
     private func progressed(_ news: OperationProgress) {
@@ -80,8 +79,11 @@ final class UnitRelay: Sendable {
     private func ended(_ outcome: ClusterOutcome) {
         // Before the next one begins.
         let endedAt = WallClock.milliseconds()
-        // The loop is not needed for the slot to be used, so that it may take many ends at once.
-        let isHurried = line?.beginNext() != true
+        // The loop is not needed for the slot to be used, so that it may take many ends at once. It hears of this end before the next one is made:
+        // what somebody's initializer takes is not this one's time.
+        let next = line?.beginNext()
+        defer { line?.run(next) }
+        let isHurried = next == nil
         let products = operation.takeProducts()
         guard outcome.isLarge || !products.isEmpty else {
             return end(FinishedUnit(outcome, hostName: hostName, redaction), at: endedAt, isHurried: isHurried)

@@ -213,24 +213,25 @@ final class UnitRunner {
         // Only dereferenced on the loop's thread.
         nonisolated(unsafe) let runner = self
         let (loop, progress, hostName) = (loop, progress, hostName)
-        line.append(key) { [unowned line] in
+        let announce = { @Sendable in
+            let at = WallClock.milliseconds()
+            loop.submitUnhurried { runner.begun(key, at: at) }
+        }
+        let run = { @Sendable [unowned line] in
             switch Self.build(assignment, registry: registry, context: context, blobs: [:], openStream) {
             case .operation(let operation, _, let redaction, let span):
                 let relay = UnitRelay(
                     of: operation, key, for: runner, on: loop, line: line, progress: progress, hostName: hostName, redaction, span)
                 relay.listen()
-                relay.begins()
+                relay.isMade()
                 operation.add(to: queue)
                 return true
             case .failure(let failure):
-                let at = WallClock.milliseconds()
-                loop.submit {
-                    runner.begun(key, nil, at: at)
-                    runner.ended(key, Finished(.failure([failure])))
-                }
+                loop.submit { runner.ended(key, Finished(.failure([failure]))) }
                 return false
             }
         }
+        line.append(key, StartLine.Begin(announce: announce, run: run))
     }
 
     /// The loop has had its turn.
@@ -242,19 +243,19 @@ final class UnitRunner {
         background.async { withExtendedLifetime(released) {} }
     }
 
-    /// One of the line has begun.
-    ///
-    /// - Parameter operation: nil: it could not be built, and its end follows.
-    func begun(_ key: UnitKey, _ operation: (any ClusterOperation)?, at: Int64) {
-        let body = operation.map(Body.running) ?? .deciding
-        if lined.remove(key) != nil {
-            bodies[key] = body
-            whenBegun(key, at)
-        } else if case .building(let stop, let kill)? = bodies[key] {
-            bodies[key] = body
-            if stop || kill { self.stop(key) }
-            if kill { _ = self.kill(key) }
-        }
+    /// One of the line begins: it is being made.
+    func begun(_ key: UnitKey, at: Int64) {
+        guard lined.remove(key) != nil else { return }
+        bodies[key] = .building(stop: false, kill: false)
+        whenBegun(key, at)
+    }
+
+    /// One of the line is made.
+    func made(_ key: UnitKey, _ operation: any ClusterOperation) {
+        guard case .building(let stop, let kill)? = bodies[key] else { return }
+        bodies[key] = .running(operation)
+        if stop || kill { self.stop(key) }
+        if kill { _ = self.kill(key) }
     }
 
     /// Empties the line.

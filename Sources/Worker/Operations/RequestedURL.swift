@@ -47,13 +47,10 @@ struct RequestedURL: Sendable {
         return request
     }
 
-    /// Of a text that need not be a URL: without user, password and query.
-    private static func told(_ text: String) -> String {
-        let place = text.prefix { $0 != "?" && $0 != "#" }
-        guard let authority = place.range(of: "//")?.upperBound,
-            let at = place[authority...].prefix(while: { $0 != "/" }).lastIndex(of: "@")
-        else { return String(place) }
-        return String(place[..<authority] + place[place.index(after: at)...])
+    /// Of a text that need not be a URL: nothing of which the end of a user and a password can be, and no query.
+    private static func told(_ text: String) -> Substring {
+        let place = text.lastIndex(of: "@").map { text[text.index(after: $0)...] } ?? text[...]
+        return place.prefix { $0 != "?" && $0 != "#" }
     }
 
     /// There was no answer.
