@@ -69,14 +69,11 @@ import Wire
     private final class Counted: VoidOperation, ClusterOperation, @unchecked Sendable {
         struct Parameters: Codable, Sendable { var name: String }
         static let made = Guarded<[String: Int]>([:])
-        /// For which its initializer waits.
-        static let gates = Guarded<[String: DispatchSemaphore]>([:])
         let parameters: Parameters
 
         init(_ parameters: Parameters) {
             self.parameters = parameters
             super.init()
-            Self.gates.withLock { $0[parameters.name] }?.wait()
             Self.made.withLock { $0[parameters.name, default: 0] += 1 }
         }
 
@@ -131,10 +128,10 @@ import Wire
     }
 
     /// Somebody has taken it out of the line to let it begin, and is held up.
-    @Test func whatIsStoppedBeforeItIsBuilt_endsOnce() async throws {
+    @Test func whatIsStoppedBeforeItIsAdded_endsOnce_andDoesNotRun() async throws {
         let trial = try Trial()
         let context = trial.context
-        let begin: StartLine.Begin = try await withCheckedThrowingContinuation { continuation in
+        let begin: @Sendable () -> Void = try await withCheckedThrowingContinuation { continuation in
             trial.use { [key] runner in
                 runner.lineUp(key(2), trial.assignment(), context: context)
                 continuation.resume(with: Result { try #require(trial.line.next()) })
@@ -142,62 +139,12 @@ import Wire
         }
         trial.use { [key] runner in
             #expect(runner.takeBackLine() == [])
-            #expect(runner.isRunning(key(2)))
             runner.stop(key(2))
         }
-        begin.announce()
-        #expect(begin.run())
         #expect(await trial.next(1) == [.ended(2)])
+        begin()
         trial.use { [key] runner in runner.start(key(3), trial.assignment(), context: context, blobs: [:]) }
         #expect(await trial.next(1) == [.ended(3)])
-    }
-
-    /// Whoever comes to it has begun it, and goes on to the next one.
-    @Test func whatCannotBeBuilt_beginsAndFails_andHoldsUpNobody() async throws {
-        let trial = try Trial()
-        let context = trial.context
-        let name = UUID().uuidString
-        trial.use { [key] runner in
-            for unit in UInt64(2)...3 { runner.lineUp(key(unit), trial.assignment(Counted.operationName, "no JSON"), context: context) }
-            runner.lineUp(key(4), trial.assignment(Counted.operationName, "{\"name\": \"\(name)\"}"), context: context)
-            runner.start(key(1), trial.assignment(), context: context, blobs: [:])
-        }
-        let events = await trial.next(7)
-        for unit in UInt64(2)...4 {
-            let (begun, ended) = (events.firstIndex(of: .begun(unit)), events.firstIndex(of: .ended(unit)))
-            #expect(try #require(begun) < #require(ended))
-        }
-        #expect(Counted.made.withLock { $0[name] } == 1)
-    }
-
-    /// Its time is not that of the one before it.
-    @Test func whoHasEnded_isToldBeforeTheNextOneIsMade() async throws {
-        let trial = try Trial()
-        let context = trial.context
-        let name = UUID().uuidString
-        let gate = DispatchSemaphore(value: 0)
-        Counted.gates.withLock { $0[name] = gate }
-        trial.use { [key] runner in
-            runner.lineUp(key(2), trial.assignment(Counted.operationName, "{\"name\": \"\(name)\"}"), context: context)
-            runner.start(key(1), trial.assignment(), context: context, blobs: [:])
-        }
-        #expect(await trial.next(2) == [.begun(2), .ended(1)])
-        gate.signal()
-        #expect(await trial.next(1) == [.ended(2)])
-    }
-
-    /// It is built by whoever lets it begin, not by the loop.
-    @Test func whoStandsInLine_isNotMadeBeforeItBegins() async throws {
-        let trial = try Trial()
-        let context = trial.context
-        let name = UUID().uuidString
-        trial.use { [key] runner in
-            runner.lineUp(key(1), trial.assignment(Counted.operationName, "{\"name\": \"\(name)\"}"), context: context)
-            #expect(Counted.made.withLock { $0[name] } == nil)
-            runner.start(key(2), trial.assignment(), context: context, blobs: [:])
-        }
-        _ = await trial.next(3)
-        #expect(Counted.made.withLock { $0[name] } == 1)
     }
 
     @Test func startedByTheLoop_itDoesNotBeginOnceMore() async throws {

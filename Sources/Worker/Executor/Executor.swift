@@ -416,6 +416,7 @@ final class Executor: @unchecked Sendable {
             guard let runner else { break }
             if runner.kill(key) { step { $0.killed(key, at: $2) } } else { step { $0.cannotKill(key, now: $1, at: $2) } }
         case .forget(let key):
+            runner?.discard(key)
             shelf.release(key)
             spool.discard(key)
             elements.forget(key)

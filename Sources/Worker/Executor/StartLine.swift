@@ -8,13 +8,8 @@ import Executing
 /// both operations do. So the loop puts a few into this line; whoever ends takes the next one, and the loop hears of it later.
 /// What is taken out of the line does not begin: to know who has begun, the loop takes all back.
 final class StartLine: Sendable {
-    /// How one begins.
-    struct Begin: Sendable {
-        /// Tells the loop that it does.
-        let announce: @Sendable () -> Void
-        /// Makes it, which may take its time, and lets it run; false: it has ended with that.
-        let run: @Sendable () -> Bool
-    }
+    /// Tells the loop that it has begun, and lets it begin.
+    typealias Begin = @Sendable () -> Void
 
     private struct Line {
         /// Those that were taken out are left behind when their turn comes.
@@ -55,17 +50,13 @@ final class StartLine: Sendable {
         }
     }
 
-    /// The first one, which whoever asks has to let run. The loop knows that it begins.
-    func beginNext() -> Begin? {
-        let begin = next()
-        begin?.announce()
-        return begin
-    }
-
-    /// Lets one run, or the next one if that has ended at once.
-    func run(_ first: Begin?) {
-        var begin = first
-        while let next = begin, !next.run() { begin = beginNext() }
+    /// Lets the first one begin.
+    ///
+    /// - Returns: false: none has begun.
+    func beginNext() -> Bool {
+        guard let begin = next() else { return false }
+        begin()
+        return true
     }
 
     func next() -> Begin? {

@@ -48,9 +48,9 @@ final class UnitRelay: Sendable {
     }
 
     /// It is about to be added by somebody else than the loop.
-    func isMade() {
-        // It is there, as this is.
-        loop.submitUnhurried { [self, operation] in runner.made(key, operation) }
+    func begins() {
+        let at = WallClock.milliseconds()
+        loop.submitUnhurried { [self] in runner.begun(key, at: at) }
     }
 
     private func progressed(_ news: OperationProgress) {
@@ -79,11 +79,8 @@ final class UnitRelay: Sendable {
     private func ended(_ outcome: ClusterOutcome) {
         // Before the next one begins.
         let endedAt = WallClock.milliseconds()
-        // The loop is not needed for the slot to be used, so that it may take many ends at once. It hears of this end before the next one is made:
-        // what somebody's initializer takes is not this one's time.
-        let next = line?.beginNext()
-        defer { line?.run(next) }
-        let isHurried = next == nil
+        // The loop is not needed for the slot to be used, so that it may take many ends at once.
+        let isHurried = line?.beginNext() != true
         let products = operation.takeProducts()
         guard outcome.isLarge || !products.isEmpty else {
             return end(FinishedUnit(outcome, hostName: hostName, redaction), at: endedAt, isHurried: isHurried)

@@ -11,12 +11,17 @@ final class UnitRunner {
     typealias Finished = FinishedUnit
 
     private enum Body {
-        /// Being built, here or by whoever has taken it out of the line; `stop` and `kill` are carried out when it is.
+        /// Being built; `stop` and `kill` are carried out when it is.
         case building(stop: Bool, kill: Bool)
         case running(any ClusterOperation)
         case evaluating(ConditionRound)
         /// Work of the executor's own, which ends by itself.
         case deciding
+    }
+
+    private struct Prepared {
+        let operation: any ClusterOperation
+        let relay: UnitRelay
     }
 
     var registry: OperationRegistry
@@ -39,9 +44,15 @@ final class UnitRunner {
     var openStream: (@Sendable (WireAssignment) -> any StreamCursor)?
     private var bodies: [UnitKey: Body] = [:]
     /// Stand in the line, or have begun without the loop knowing.
-    private var lined: Set<UnitKey> = []
+    private var prepared: [UnitKey: Prepared] = [:]
+    /// Were taken out of the line, and have not begun.
+    private var spare: [UnitKey: Prepared] = [:]
     /// Have ended in this turn.
     private var over: [any ClusterOperation] = []
+    /// How long the loop was kept by preparing operations in this turn.
+    private var preparing = Duration.zero
+    /// After so long the rest is prepared when it begins: the loop has other things to do.
+    private static let preparingMax = Duration.milliseconds(2)
     /// So few are let go of by the loop.
     private static let overMax = 16
     private let line: StartLine?
@@ -83,10 +94,13 @@ final class UnitRunner {
             background.async { end(Self.within(span) { decider.decide() }) }
         case .execute where blobs.isEmpty:
             let stoodInLine = line?.take(key) == true
-            let wasLined = lined.remove(key) != nil
+            if let operation = (prepared.removeValue(forKey: key) ?? spare[key])?.operation {
+                let begins = stoodInLine || spare.removeValue(forKey: key) != nil
+                bodies[key] = .running(operation)
+                if begins { operation.add(to: queue) }
+                return
+            }
             bodies[key] = .building(stop: false, kill: false)
-            // Otherwise it has begun already, and that will be told.
-            guard stoodInLine || !wasLined else { return }
             run(key, Self.build(assignment, registry: registry, context: context, blobs: blobs, openStream))
         case .execute:
             bodies[key] = .building(stop: false, kill: false)
@@ -188,7 +202,7 @@ final class UnitRunner {
         case .operation(let operation, let sends, let redaction, let span):
             bodies[key] = .running(operation)
             if sends { relayElements(of: operation, key) }
-            relay(operation, key, redaction, span)
+            _ = relay(operation, key, redaction, span)
             operation.add(to: queue)
             if stop || kill { self.stop(key) }
             if kill { _ = self.kill(key) }
@@ -196,46 +210,42 @@ final class UnitRunner {
     }
 
     /// Before it is added to the queue.
-    private func relay(_ operation: any ClusterOperation, _ key: UnitKey, _ redaction: Redaction, _ span: BodySpan?) {
+    private func relay(_ operation: any ClusterOperation, _ key: UnitKey, _ redaction: Redaction, _ span: BodySpan?) -> UnitRelay {
         whenStarting(key)
-        UnitRelay(of: operation, key, for: self, on: loop, line: line, progress: progress, hostName: hostName, redaction, span).listen()
+        let relay = UnitRelay(
+            of: operation, key, for: self, on: loop, line: line, progress: progress, hostName: hostName, redaction, span)
+        relay.listen()
+        return relay
     }
 
     // MARK: The line
 
-    /// Lets it begin when another one ends, and be built then. What needs the loop to begin only keeps its place in the line.
+    /// Prepares it to begin when another one ends. What needs the loop to begin only keeps its place in the line.
     func lineUp(_ key: UnitKey, _ assignment: WireAssignment, context: UnitContext) {
         guard let line else { return }
-        guard registry.entries[assignment.operation]?.sends == false else { return line.append(key, nil) }
-        lined.insert(key)
-        whenStarting(key)
-        let (registry, openStream, queue) = (registry, openStream, queue)
-        // Only dereferenced on the loop's thread.
-        nonisolated(unsafe) let runner = self
-        let (loop, progress, hostName) = (loop, progress, hostName)
-        let announce = { @Sendable in
-            let at = WallClock.milliseconds()
-            loop.submitUnhurried { runner.begun(key, at: at) }
+        guard let ready = spare.removeValue(forKey: key) ?? prepare(key, assignment, context) else { return line.append(key, nil) }
+        prepared[key] = ready
+        let queue = queue
+        // Strong: an order to stop may end it for the loop before it is added.
+        line.append(key) {
+            ready.relay.begins()
+            ready.operation.add(to: queue)
         }
-        let run = { @Sendable [unowned line] in
-            switch Self.build(assignment, registry: registry, context: context, blobs: [:], openStream) {
-            case .operation(let operation, _, let redaction, let span):
-                let relay = UnitRelay(
-                    of: operation, key, for: runner, on: loop, line: line, progress: progress, hostName: hostName, redaction, span)
-                relay.listen()
-                relay.isMade()
-                operation.add(to: queue)
-                return true
-            case .failure(let failure):
-                loop.submit { runner.ended(key, Finished(.failure([failure]))) }
-                return false
-            }
-        }
-        line.append(key, StartLine.Begin(announce: announce, run: run))
+    }
+
+    /// Nil: it is to be made when it begins. Secrets are read then; and what sends needs the loop.
+    private func prepare(_ key: UnitKey, _ assignment: WireAssignment, _ context: UnitContext) -> Prepared? {
+        guard preparing < Self.preparingMax, registry.entries[assignment.operation]?.sends == false else { return nil }
+        let begin = ContinuousClock.now
+        defer { preparing += begin.duration(to: .now) }
+        let built = Self.build(assignment, registry: registry, context: context, blobs: [:], openStream)
+        guard case .operation(let operation, _, let redaction, let span) = built, redaction == Redaction() else { return nil }
+        return Prepared(operation: operation, relay: relay(operation, key, redaction, span))
     }
 
     /// The loop has had its turn.
     func turnEnds() {
+        preparing = .zero
         guard over.count >= Self.overMax else { return over.removeAll(keepingCapacity: true) }
         // Letting go of many takes its time, too.
         let released = over
@@ -243,19 +253,13 @@ final class UnitRunner {
         background.async { withExtendedLifetime(released) {} }
     }
 
-    /// One of the line begins: it is being made.
-    func begun(_ key: UnitKey, at: Int64) {
-        guard lined.remove(key) != nil else { return }
-        bodies[key] = .building(stop: false, kill: false)
-        whenBegun(key, at)
-    }
+    /// It does not begin here.
+    func discard(_ key: UnitKey) { spare[key] = nil }
 
-    /// One of the line is made.
-    func made(_ key: UnitKey, _ operation: any ClusterOperation) {
-        guard case .building(let stop, let kill)? = bodies[key] else { return }
+    func begun(_ key: UnitKey, at: Int64) {
+        guard let operation = prepared.removeValue(forKey: key)?.operation else { return }
         bodies[key] = .running(operation)
-        if stop || kill { self.stop(key) }
-        if kill { _ = self.kill(key) }
+        whenBegun(key, at)
     }
 
     /// Empties the line.
@@ -265,8 +269,9 @@ final class UnitRunner {
     func takeBackLine(closing: Bool = false) -> Set<UnitKey> {
         guard let line else { return [] }
         let waiting = line.takeAll(closing: closing)
-        for key in lined where !waiting.contains(key) { bodies[key] = .building(stop: false, kill: false) }
-        lined.removeAll(keepingCapacity: true)
+        for key in waiting { spare[key] = prepared.removeValue(forKey: key) }
+        for (key, begun) in prepared { bodies[key] = .running(begun.operation) }
+        prepared.removeAll(keepingCapacity: true)
         return waiting
     }
 
@@ -310,7 +315,7 @@ final class UnitRunner {
     var bodyCount: Int { bodies.count }
 
     /// Whether its body has not ended, also if it has begun without the loop knowing.
-    func isRunning(_ key: UnitKey) -> Bool { bodies[key] != nil || lined.contains(key) }
+    func isRunning(_ key: UnitKey) -> Bool { bodies[key] != nil || prepared[key] != nil }
 
     private func relayElements(of operation: any ClusterOperation, _ key: UnitKey) {
         guard let sender = operation as? any PartialResultOperation else { return }
