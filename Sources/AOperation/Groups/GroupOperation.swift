@@ -201,12 +201,13 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     final func add(_ operation: Foundation.Operation, isMirror: Bool = false, beforeNets: Bool = false) -> Bool {
         claim(operation, isMirror: isMirror)
         let addition = roster.withLock { $0.add(operation, isMirror: isMirror, beforeNets: beforeNets) }
-        if case .late = addition { return false }
         if !(operation is AOperation), isChild(operation) { PlainPlaces.add(operation, to: self) }
         forgetLockScan()
         switch addition {
-        case .known, .late:
+        case .known:
             break
+        case .late:
+            return false
         case .listed:
             if lane.withLock({ $0 != nil }) { _ = (operation as? AOperation)?.claimUniqueId() }
             startNext()

@@ -50,9 +50,7 @@ struct Redaction: Sendable, Equatable {
     /// - Complexity: O(number of secrets × bytes of the text).
     func apply(to text: String) -> String {
         guard !texts.isEmpty else { return text }
-        return texts.reduce(into: Array(text.utf8)) { bytes, secret in Self.mask(secret, in: &bytes) }.withUnsafeBytes { bytes in
-            String(decoding: bytes, as: UTF8.self)
-        }
+        return String(decoding: texts.reduce(into: Array(text.utf8)) { Self.mask($1, in: &$0) }, as: UTF8.self)
     }
 
     func apply(to failure: WireOperationFailure) -> WireOperationFailure {
